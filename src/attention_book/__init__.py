@@ -1,0 +1,25 @@
+"""Attention: mixing information from context. The package that the book's chapters build.
+
+Axes run ``(batch..., head, position, feature)``; masks are boolean, True = may attend; the result
+has the inputs' floating type; no argument is ever written to.
+"""
+
+from attention_book.dot_products import scores
+from attention_book.masks import causal_mask, padding_mask, sliding_window_mask
+from attention_book.single_head import attention, causal_attention
+from attention_book.stable_softmax import log_softmax, log_sum_exp, softmax
+
+__version__ = "0.1.0"
+
+# In the order in which the book builds them.
+__all__ = [  # noqa: RUF022
+    "scores",
+    "softmax",
+    "log_softmax",
+    "log_sum_exp",
+    "causal_mask",
+    "sliding_window_mask",
+    "padding_mask",
+    "attention",
+    "causal_attention",
+]

@@ -1,0 +1,157 @@
+"""One attention head: scores, weights, and the mixture of values."""
+
+import numpy as np
+
+from attention_book.dot_products import product, quiet, scores
+from attention_book.masks import causal_mask
+from attention_book.stable_softmax import softmax
+from attention_book.validation import (
+    check_floating,
+    check_mask,
+    check_projection,
+    check_queries_keys_values,
+    check_same_length,
+    check_scale,
+    same_type,
+    working_type,
+)
+
+
+@quiet
+def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
+    r"""Mix the values, each query by its own agreement with the keys.
+
+    .. math:: \text{attention}(Q, K, V) = \text{softmax}(\text{scale} \cdot Q K^T) \, V
+
+    Parameters
+    ----------
+    q : array_like, (..., n_query, d_head)
+        Queries.
+    k : array_like, (..., n_key, d_head)
+        Keys.
+    v : array_like, (..., n_key, d_value)
+        Values, one for each key.
+    mask : array_like of bool, broadcasts to (..., n_query, n_key), optional
+        True where a query may attend to a key. What lies behind False has no influence on the
+        result, whatever it holds. Without a mask every query attends to every key.
+    scale : float, optional
+        Factor for the scores; ``d_head**-0.5`` if not given.
+    return_weights : bool
+        Whether to return the weights too.
+
+    Returns
+    -------
+    ndarray, (..., n_query, d_value)
+        The mixtures, in the inputs' floating type (integers give float64). A query with nothing to
+        attend to gets zeros. NaN or infinity that a query may attend to is passed on to its row.
+    ndarray, (..., n_query, n_key)
+        The weights, if ``return_weights``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is asked for above.
+
+    Notes
+    -----
+    The formula is equation 1 of Vaswani et al. (2017), with Q, K and V as rows. Leading axes
+    broadcast as in NumPy. float16 is computed in float32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> q, k = np.array([[0.0, 8.0]]), np.array([[9.0, 0.0], [0.0, 9.0]])
+    >>> v = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> attention(q, k, v).round(3).tolist()
+    [[4.0, 5.0, 6.0]]
+    """
+    q, k, v = check_queries_keys_values(q, k, v)
+    scale = check_scale(scale, q.shape[-1])
+    if mask is not None:
+        mask = _check_attention_mask(mask, q, k, v)
+    dtype, work = v.dtype, working_type(v.dtype)
+    q, k, v = (array.astype(work, copy=False) for array in (q, k, v))
+
+    s = scores(q, k, scale=scale)  # (..., n_query, n_key)
+    weights = softmax(s, mask=mask)
+    mixtures = weights @ v  # (..., n_query, d_value)
+    if not np.isfinite(mixtures).all():
+        attended = ~np.isneginf(s) if mask is None else ~np.isneginf(s) & mask
+        mixtures = _mix_extremes(weights, v, attended)
+
+    mixtures = mixtures.astype(dtype, copy=False)
+    return (mixtures, weights.astype(dtype, copy=False)) if return_weights else mixtures
+
+
+@quiet
+def causal_attention(x, wq, wk, wv):
+    r"""One whole causal head: every position mixes information from itself and those before it.
+
+    .. math:: Q = X W_q, \quad K = X W_k, \quad V = X W_v, \qquad
+        \text{softmax}\left(\frac{Q K^T}{\sqrt{d_\text{head}}} + M\right) V, \quad
+        M_{ij} = -\infty \text{ where } j > i
+
+    Parameters
+    ----------
+    x : array_like, (..., n, d_model)
+        One row for each token.
+    wq, wk : array_like, (d_model, d_head)
+        Weights of the projections to queries and keys. Leading axes broadcast.
+    wv : array_like, (d_model, d_value)
+        Weights of the projection to values.
+
+    Returns
+    -------
+    ndarray, (..., n, d_value)
+        Row i depends on rows 0 to i of ``x`` alone. In the inputs' floating type.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is asked for above.
+
+    Notes
+    -----
+    Vaswani et al. (2017), sections 3.2.1 and 3.2.3. Queries, keys and values must fit the type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eye = np.eye(2)
+    >>> causal_attention(np.array([[1.0, 0.0], [0.0, 1.0]]), eye, eye, eye).round(3).tolist()
+    [[1.0, 0.0], [0.33, 0.67]]
+    """
+    x = check_floating("x", x, "(..., n, d_model)")
+    wq = check_projection("wq", wq, x, "(d_model, d_head)")
+    wk = check_projection("wk", wk, x, "(d_model, d_head)")
+    wv = check_projection("wv", wv, x, "(d_model, d_value)")
+    check_same_length("wq", wq.shape[-1], "wk", wk.shape[-1], "d_head",
+                      "Queries and keys are compared feature by feature.")
+    x, wq, wk, wv = same_type(x, wq, wk, wv)
+    dtype, work = x.dtype, working_type(x.dtype)
+    x, wq, wk, wv = (array.astype(work, copy=False) for array in (x, wq, wk, wv))
+
+    q, k, v = product(x, wq), product(x, wk), product(x, wv)  # (..., n, d_head or d_value)
+    n = x.shape[-2]
+    return attention(q, k, v, mask=causal_mask(n)).astype(dtype, copy=False)
+
+
+def _check_attention_mask(mask, q, k, v):
+    leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    shape = (*leading, q.shape[-2], k.shape[-2])
+    return check_mask(mask, shape, "(..., n_query, n_key)")
+
+
+def _mix_extremes(weights, v, attended):
+    """Return ``weights @ v`` where ``v`` holds NaN, infinity, or values near the largest float.
+
+    A value that may not be attended to has no influence (plain arithmetic makes 0 · NaN a NaN);
+    NaN and infinity that may be attended to are passed on; a mixture of finite values stays finite.
+    """
+    largest = np.finfo(v.dtype).max
+    mixtures = weights @ (np.where(np.isfinite(v), v, 0) / 2)
+    mixtures = 2 * np.clip(mixtures, -largest / 2, largest / 2)
+    seen = attended.astype(v.dtype)
+    for extreme, found in ((np.nan, np.isnan(v)), (np.inf, v == np.inf), (-np.inf, v == -np.inf)):
+        mixtures = mixtures + np.where(seen @ found.astype(v.dtype) > 0, v.dtype.type(extreme), 0)
+    return mixtures
