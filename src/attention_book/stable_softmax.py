@@ -136,7 +136,7 @@ def log_sum_exp(x, axis=-1, *, mask=None):
 
 
 def _prepare(x, axis, mask):
-    """Check the arguments; return the scores to work on, with ``axis`` last and masked ones −inf."""
+    """Check the arguments; return the scores, with ``axis`` last and masked ones −inf."""
     x = check_floating("x", x, "(..., n)", min_axes=1)
     axis = check_axis(axis, x.ndim)
     dtype, x = x.dtype, x.astype(working_type(x.dtype), copy=False)
