@@ -1,0 +1,52 @@
+# The book's commands; `make help` lists them. The first one used sets up .venv by itself.
+# Where there is no make, the README gives the lines that these run.
+
+PYTHON ?= python3
+PORT ?= 8000
+HOST ?= localhost
+NOTEBOOKS ?=
+SUITES ?=
+
+BIN := .venv/bin
+READY := .venv/ready
+export PYTHONUTF8 := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test book lab notebooks lint lock clean
+
+help: ## say what there is
+	@echo "make COMMAND [PYTHON=python3.12]"
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
+
+serve: $(READY) ## build the site and serve it on http://localhost:8000 (PORT=, HOST=)
+	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT) --free
+	@$(BIN)/python tools/run_suites.py site
+	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT)
+
+test: $(READY) ## check everything that must hold (SUITES="lint nbval" for some of it)
+	@$(BIN)/python tools/run_suites.py $(SUITES)
+
+book: $(READY) ## build the site into _build/html
+	@$(BIN)/python tools/run_suites.py site
+
+lab: $(READY) ## open the chapters in JupyterLab
+	@$(BIN)/python -m jupyterlab --LabApp.default_url=/lab/tree/notebooks
+
+notebooks: $(READY) ## run the chapters again and store their outputs (NOTEBOOKS="03 05")
+	@$(BIN)/python tools/execute_notebooks.py $(NOTEBOOKS)
+
+lint: $(READY) ## check the style of all code, notebooks included
+	@$(BIN)/python tools/run_suites.py lint
+
+lock: ## write requirements.txt anew from pyproject.toml (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: install it with 'pip install uv'." >&2; exit 1; }
+	@sh tools/lock.sh
+
+clean: ## delete what was built; .venv stays
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	find src tests tools book notebooks -name __pycache__ -o -name .ipynb_checkpoints | xargs rm -rf
+
+$(READY): requirements.txt pyproject.toml tools/set_up.py
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "There is no '$(PYTHON)' here: install Python 3.11 or newer (Debian: apt-get install python3-venv)." >&2; exit 1; }
+	@$(PYTHON) tools/set_up.py

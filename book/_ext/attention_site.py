@@ -1,0 +1,92 @@
+"""What the site does with plain Markdown: places to link to, boxes, descriptions, mathematics.
+
+A notebook stays free of directives; this small Sphinx extension reads the book's conventions.
+"""
+
+import re
+import shutil
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+ANCHOR = re.compile(r"""<a\s+(?:id|name)=["']([^"']+)["']""")
+BOXES = {"predict": "predict", "exercise": "exercise", "in practice": "in-practice",
+         "pitfall": "pitfall"}
+BOX_WORD = re.compile(rf"({'|'.join(BOXES)})\b", re.IGNORECASE)
+LONGEST_DESCRIPTION = 160
+# What a page with mathematics may ask for; the package carries four times as much.
+MATHJAX_PARTS = ("tex-chtml.js", "a11y", "input/tex/extensions", "output/chtml/fonts/woff-v2",
+                 "sre", "ui")
+
+
+class Anchors(SphinxTransform):
+    """Let links find ``<a id="vaswani2017"></a>``, as they find headings."""
+
+    default_priority = 870  # before MyST resolves the links of the same page
+
+    def apply(self):
+        slugs = self.env.metadata[self.env.docname].setdefault("myst_slugs", {})
+        for node in self.document.findall(nodes.raw):
+            for anchor in ANCHOR.findall(node.astext()):
+                slugs[anchor] = (node.line or 0, anchor, anchor)
+        self.document.myst_slugs = slugs
+
+
+class Boxes(SphinxTransform):
+    """Mark block quotes that begin with a bold Predict, Exercise, In practice or Pitfall."""
+
+    default_priority = 500
+
+    def apply(self):
+        for quote in self.document.findall(nodes.block_quote):
+            kind = box_kind(quote)
+            if kind:
+                quote["classes"] += ["box", f"box-{kind}"]
+
+
+def box_kind(quote):
+    """Return the kind of box that a block quote is, or None."""
+    node = quote
+    for wanted in (nodes.paragraph, nodes.strong):
+        if not node.children or not isinstance(node.children[0], wanted):
+            return None
+        node = node.children[0]
+    word = BOX_WORD.match(node.astext())
+    return BOXES[word[1].lower()] if word else None
+
+
+def describe_page(app, pagename, templatename, context, doctree):
+    """Give the page a description: the beginning of its first paragraph."""
+    text = app.config.project
+    if doctree is not None:
+        paragraphs = (node.astext() for node in doctree.findall(nodes.paragraph))
+        text = next((" ".join(words.split()) for words in paragraphs if len(words) > 40), text)
+    if len(text) > LONGEST_DESCRIPTION:
+        text = text[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0] + "…"
+    context["metatags"] = (context.get("metatags") or "") + (
+        f'\n<meta name="description" content="{escape(text, quote=True)}" />')
+
+
+def copy_mathjax(app, error):
+    """Put the parts of MathJax that pages use into the site."""
+    if error or app.builder.format != "html":
+        return
+    source = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
+    target = Path(app.outdir) / "_static" / "mathjax"
+    for part in MATHJAX_PARTS:
+        (target / part).parent.mkdir(parents=True, exist_ok=True)
+        if (source / part).is_dir():
+            shutil.copytree(source / part, target / part, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source / part, target / part)
+
+
+def setup(app):
+    app.add_transform(Anchors)
+    app.add_transform(Boxes)
+    app.connect("html-page-context", describe_page)
+    app.connect("build-finished", copy_mathjax)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

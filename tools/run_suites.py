@@ -1,0 +1,97 @@
+"""Run the book's suites of checks, each with its time, and end with a table of what held.
+
+    python tools/run_suites.py            all of them, in order
+    python tools/run_suites.py lint nbval some of them
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+PYTEST = [PYTHON, "-m", "pytest", "-q"]
+BUILT = ROOT / "_build"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One set of checks: what it proves, its command, what it needs, its time on two cores."""
+
+    name: str
+    proves: str
+    command: list
+    minutes: float
+    tools: dict = field(default_factory=dict)  # program: how to install it
+    stale: tuple = ()  # folders that must not survive from an earlier run
+
+
+SUITES = [
+    Suite("lint", "all code, in notebooks too, follows the style",
+          [PYTHON, "-m", "ruff", "check", "."], 0.1),
+    Suite("unit", "package, exercises, notebooks and repository keep their rules",
+          [*PYTEST, "tests"], 4),
+    Suite("doctest", "the examples in docstrings give what they show",
+          [*PYTEST, "--doctest-modules", "src"], 0.5),
+    Suite("nbval", "every stored output of every chapter is what running it gives",
+          [*PYTEST, "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
+           "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 3),
+    Suite("site", "the site builds from scratch without a warning",
+          ["jupyter-book", "build", ".", "--all", "-W", "-n", "--keep-going"], 1,
+          stale=("html", "jupyter_execute", ".doctrees")),
+    Suite("links", "the built pages have content, no dead link and no other host",
+          [PYTHON, "tools/check_site.py", "_build/html"], 0.1),
+]
+
+
+def main(names):
+    unknown = set(names) - {suite.name for suite in SUITES}
+    if unknown:
+        known = ", ".join(suite.name for suite in SUITES)
+        sys.exit(f"No such suite: {', '.join(sorted(unknown))}. There are: {known}.")
+    chosen = [suite for suite in SUITES if not names or suite.name in names]
+    start = time.monotonic()
+    results = [(suite, *run(suite)) for suite in chosen]
+    if len(chosen) > 1:
+        print_table(results, time.monotonic() - start)
+    return int(any(verdict == "failed" for _, verdict, _ in results))
+
+
+def run(suite):
+    """Run one suite; return its verdict and its time in seconds."""
+    print(f"\n=== {suite.name}: {suite.proves}", flush=True)
+    missing = [tool for tool in suite.tools if shutil.which(tool) is None]
+    for tool in missing:
+        print(f"{tool} is missing: {suite.tools[tool]}.", flush=True)
+    if missing:
+        return ("failed" if os.environ.get("REQUIRE_ALL") == "1" else "not run"), 0.0
+    for folder in suite.stale:
+        if (BUILT / folder).exists():
+            shutil.rmtree(BUILT / folder)
+    start = time.monotonic()
+    code = subprocess.call(suite.command, cwd=ROOT, env=environment())
+    seconds = time.monotonic() - start
+    verdict = "failed" if code else "passed"
+    print(f"=== {suite.name}: {verdict} in {seconds:.0f} s", flush=True)
+    return verdict, seconds
+
+
+def environment():
+    """Return the environment with this Python's own programs first."""
+    path = os.pathsep.join([str(Path(PYTHON).parent), os.environ.get("PATH", "")])
+    return {**os.environ, "PATH": path, "PYTHONUTF8": "1"}
+
+
+def print_table(results, seconds):
+    print(f"\n{'suite':10} {'verdict':8} {'time':>7}  budget")
+    for suite, verdict, taken in results:
+        print(f"{suite.name:10} {verdict:8} {taken:5.0f} s  {suite.minutes * 60:.0f} s")
+    print(f"{'all':10} {'':8} {seconds:5.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

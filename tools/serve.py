@@ -1,0 +1,82 @@
+"""Serve the built site: compressed, with the right types, never from an old cache."""
+
+import argparse
+import asyncio
+import errno
+import mimetypes
+import socket
+import sys
+from pathlib import Path
+
+from tornado.httpclient import AsyncHTTPClient
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, GZipContentEncoding, StaticFileHandler
+
+SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
+TYPES = {
+    ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
+    ".json": "application/json", ".ipynb": "application/json", ".svg": "image/svg+xml",
+    ".wasm": "application/wasm", ".whl": "application/zip", ".woff2": "font/woff2",
+}
+
+
+class Page(StaticFileHandler):
+    """A file of the site; a browser asks each time whether its own copy is still the newest."""
+
+    def set_extra_headers(self, path):
+        self.set_header("Cache-Control", "no-cache")
+
+    def compute_etag(self):
+        status = Path(self.absolute_path).stat()
+        return f'"{status.st_mtime_ns:x}-{status.st_size:x}"'
+
+
+def application(site):
+    GZipContentEncoding.CONTENT_TYPES |= {"application/wasm", "image/svg+xml", "text/javascript"}
+    for suffix, kind in TYPES.items():
+        mimetypes.add_type(kind, suffix)
+    route = (r"/(.*)", Page, {"path": str(site), "default_filename": "index.html"})
+    return Application([route], compress_response=True)
+
+
+def open_sockets(host, port):
+    """Listen on the port, or stop with a sentence that says why not."""
+    try:
+        return bind_sockets(port, address=host)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            sys.exit(f"Port {port} is taken by another program: choose another one with "
+                     f"`make serve PORT={port + 1}`.")
+        if isinstance(error, socket.gaierror):
+            sys.exit(f"'{host}' is not a name or address of this machine: choose another HOST.")
+        sys.exit(f"Cannot listen on {host}, port {port}: {error.strerror}.")
+
+
+async def serve(sockets, host, port):
+    HTTPServer(application(SITE)).add_sockets(sockets)
+    address = f"http://{host}:{port}/"
+    await AsyncHTTPClient().fetch(address)
+    print(f"The book is at {address} (stop with Ctrl-C)", flush=True)
+    await asyncio.Event().wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", default="localhost")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--free", action="store_true", help="only say whether the port is free")
+    options = parser.parse_args()
+    sockets = open_sockets(options.host, options.port)
+    if options.free:
+        return
+    if not (SITE / "index.html").exists():
+        sys.exit("There is no site yet: run `make book` first.")
+    try:
+        asyncio.run(serve(sockets, options.host, options.port))
+    except KeyboardInterrupt:
+        print("\nstopped")
+
+
+if __name__ == "__main__":
+    main()
