@@ -51,7 +51,7 @@ def scores(q, k, *, scale=None):
     q, k = check_queries_keys(q, k)
     work = working_type(q.dtype)
     k_columns = k.astype(work, copy=False).swapaxes(-1, -2)  # (..., d_head, n_key)
-    result = product(q.astype(work, copy=False), k_columns, check_scale(scale, q.shape[-1]))
+    result = product(q.astype(work, copy=False), k_columns, check_scale(scale, q.shape[-1], work))
     return result.astype(q.dtype, copy=False)  # (..., n_query, n_key)
 
 
@@ -59,8 +59,8 @@ def scores(q, k, *, scale=None):
 def product(a, b, scale=1.0):
     """Return ``scale * (a @ b)`` for arrays of one float type, safe from overflow on the way.
 
-    Sums may overflow although their total, times the scale, fits the type. Only then is the
-    product taken again, with every row of ``a`` and column of ``b`` divided by a power of two.
+    Sums may overflow although their total, times the scale, fits the type. Such entries, and no
+    others, are taken again, with every row of ``a`` and column of ``b`` divided by a power of two.
     """
     result = a @ b * a.dtype.type(scale)
     if np.isfinite(result).all():
@@ -68,8 +68,9 @@ def product(a, b, scale=1.0):
     a_part, a_exponent = _mantissa_and_exponent(a, axis=-1)
     b_part, b_exponent = _mantissa_and_exponent(b, axis=-2)
     scale_part, scale_exponent = np.frexp(scale)
-    result = a_part @ b_part * a.dtype.type(scale_part)
-    return np.ldexp(result, a_exponent + b_exponent + scale_exponent)
+    again = a_part @ b_part * a.dtype.type(scale_part)
+    again = np.ldexp(again, a_exponent + b_exponent + scale_exponent)
+    return np.where(np.isfinite(result) | np.isnan(again), result, again)
 
 
 def _mantissa_and_exponent(x, axis):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.validation import check_count, complain, describe
+from attention_book.validation import as_array, check_count, complain, describe
 
 
 def causal_mask(n_query, n_key=None):
@@ -75,6 +75,7 @@ def sliding_window_mask(n_query, n_key=None, *, window):
     """
     window = check_count("window", window, least=1)
     query_positions, key_positions = _positions(n_query, n_key)
+    window = min(window, key_positions.size)  # a wider one shows no more
     return (key_positions <= query_positions) & (key_positions > query_positions - window)
 
 
@@ -117,14 +118,11 @@ def _positions(n_query, n_key):
 
 def _check_lengths(lengths, n_key):
     wanted = f"whole numbers from 0 to n_key = {n_key}"
-    try:
-        array = np.asarray(lengths)
-    except ValueError:
-        complain(ValueError, "lengths", "rows of different lengths", wanted)
+    array = as_array("lengths", lengths, wanted)
     if array.size == 0 and array.dtype == np.float64:
         array = array.astype(int)  # an empty list has no type of its own
     if array.dtype.kind not in "iu":
-        complain(TypeError, "lengths", describe(array if lengths is not None else None), wanted,
+        complain(TypeError, "lengths", describe(array), wanted,
                  "Booleans are masks already." if array.dtype.kind == "b" else "")
     if array.size and (array.min() < 0 or array.max() > n_key):
         complain(ValueError, "lengths", f"values from {array.min()} to {array.max()}", wanted)

@@ -6,6 +6,7 @@ from attention_book.dot_products import product, quiet, scores
 from attention_book.masks import causal_mask
 from attention_book.stable_softmax import softmax
 from attention_book.validation import (
+    check_broadcast,
     check_floating,
     check_mask,
     check_projection,
@@ -66,7 +67,7 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     [[4.0, 5.0, 6.0]]
     """
     q, k, v = check_queries_keys_values(q, k, v)
-    scale = check_scale(scale, q.shape[-1])
+    scale = check_scale(scale, q.shape[-1], v.dtype)
     if mask is not None:
         mask = _check_attention_mask(mask, q, k, v)
     dtype, work = v.dtype, working_type(v.dtype)
@@ -127,6 +128,8 @@ def causal_attention(x, wq, wk, wv):
     wv = check_projection("wv", wv, x, "(d_model, d_value)")
     check_same_length("wq", wq.shape[-1], "wk", wk.shape[-1], "d_head",
                       "Queries and keys are compared feature by feature.")
+    check_broadcast("(..., n, d_value)", x=x.shape[:-2], wq=wq.shape[:-2], wk=wk.shape[:-2],
+                    wv=wv.shape[:-2])
     x, wq, wk, wv = same_type(x, wq, wk, wv)
     dtype, work = x.dtype, working_type(x.dtype)
     x, wq, wk, wv = (array.astype(work, copy=False) for array in (x, wq, wk, wv))
@@ -148,9 +151,11 @@ def _mix_extremes(weights, v, attended):
     A value that may not be attended to has no influence (plain arithmetic makes 0 · NaN a NaN);
     NaN and infinity that may be attended to are passed on; a mixture of finite values stays finite.
     """
-    largest = np.finfo(v.dtype).max
-    mixtures = weights @ (np.where(np.isfinite(v), v, 0) / 2)
-    mixtures = 2 * np.clip(mixtures, -largest / 2, largest / 2)
+    finite = np.where(np.isfinite(v), v, 0)
+    mixtures = weights @ finite
+    largest_half = np.finfo(v.dtype).max / 2
+    halves = np.clip(weights @ (finite / 2), -largest_half, largest_half)
+    mixtures = np.where(np.isfinite(mixtures), mixtures, 2 * halves)
     seen = attended.astype(v.dtype)
     for extreme, found in ((np.nan, np.isnan(v)), (np.inf, v == np.inf), (-np.inf, v == -np.inf)):
         mixtures = mixtures + np.where(seen @ found.astype(v.dtype) > 0, v.dtype.type(extreme), 0)

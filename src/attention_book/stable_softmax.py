@@ -53,8 +53,7 @@ def softmax(x, axis=-1, *, mask=None):
     """
     x, axis, dtype = _prepare(x, axis, mask)
     exponentials = np.exp(_shift(x))
-    total = exponentials.sum(axis=-1, keepdims=True)
-    weights = exponentials / np.where(total == 0, 1, total)  # 0 where there is nothing
+    weights = exponentials / _row_sum(exponentials)
     return np.moveaxis(weights, -1, axis).astype(dtype, copy=False)
 
 
@@ -91,8 +90,7 @@ def log_softmax(x, axis=-1, *, mask=None):
     """
     x, axis, dtype = _prepare(x, axis, mask)
     shifted = _shift(x)
-    total = np.exp(shifted).sum(axis=-1, keepdims=True)
-    result = shifted - np.log(np.where(total == 0, 1, total))
+    result = shifted - np.log(_row_sum(np.exp(shifted)))
     return np.moveaxis(result, -1, axis).astype(dtype, copy=False)
 
 
@@ -130,8 +128,8 @@ def log_sum_exp(x, axis=-1, *, mask=None):
     """
     x, _, dtype = _prepare(x, axis, mask)
     largest = _row_maximum(x)
-    total = np.exp(_shift(x)).sum(axis=-1, keepdims=True)
-    result = np.where(np.isinf(largest), largest, largest + np.log(np.where(total == 0, 1, total)))
+    result = largest + np.log(_row_sum(np.exp(_shift(x))))
+    result = np.where(np.isinf(largest), largest, result)
     return result[..., 0].astype(dtype, copy=False)
 
 
@@ -157,3 +155,9 @@ def _shift(x):
 
 def _row_maximum(x):
     return x.max(axis=-1, keepdims=True, initial=-np.inf)
+
+
+def _row_sum(exponentials):
+    """Sum each row, in float64 at least. A row of zeros gives 1: divided by it, it stays zeros."""
+    total = exponentials.sum(axis=-1, keepdims=True, dtype=np.result_type(exponentials, float))
+    return np.where(total == 0, 1, total).astype(exponentials.dtype)

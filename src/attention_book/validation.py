@@ -45,7 +45,7 @@ def check_floating(name, value, wanted, *, min_axes=2):
     ValueError
         If the lists are ragged, or there are too few axes.
     """
-    array = _as_array(name, value, f"an array {wanted}")
+    array = as_array(name, value, f"an array {wanted}")
     if array.dtype.kind == "b":
         complain(TypeError, name, describe(array), f"an array of numbers {wanted}",
                  "Booleans are masks: pass them as mask=.")
@@ -75,7 +75,7 @@ def check_mask(mask, shape, wanted, *, kept_axes=(-1, -2)):
     ValueError
         If its shape does not fit.
     """
-    mask = _as_array("mask", mask, f"a boolean array that broadcasts to {wanted}")
+    mask = as_array("mask", mask, f"a boolean array that broadcasts to {wanted}")
     if mask.dtype != bool:
         complain(TypeError, "mask", describe(mask), "booleans, True = may attend",
                  "A 0/1 array needs mask.astype(bool); an additive mask (0 and −inf) needs "
@@ -143,17 +143,25 @@ def check_projection(name, w, x, wanted):
     return w
 
 
-def check_scale(scale, d_head):
-    """Return the factor for the scores as a float: ``d_head**-0.5`` where ``scale`` is None."""
+def check_scale(scale, d_head, dtype=np.float64):
+    """Return the factor for scores of ``dtype``: ``d_head**-0.5`` where ``scale`` is None.
+
+    It is a float, or a longdouble where the scores are, so that none of their digits is lost.
+    """
+    number = np.longdouble if dtype == np.longdouble else float
     if scale is None:
-        return float(d_head) ** -0.5 if d_head else 1.0  # no features: every score is 0
+        return number(d_head) ** -0.5 if d_head else 1.0  # no features: every score is 0
     if isinstance(scale, np.ndarray) and scale.ndim == 0:
         scale = scale[()]
     if isinstance(scale, bool | np.bool_) or not isinstance(scale, numbers.Real):
         complain(TypeError, "scale", describe(scale), "one real number, or None for d_head**-0.5")
-    if not np.isfinite(scale):
-        complain(ValueError, "scale", repr(float(scale)), "a finite number")
-    return float(scale)
+    try:
+        factor = float(scale)
+    except OverflowError:  # a whole number beyond every float
+        factor = np.inf
+    if not np.isfinite(factor):
+        complain(ValueError, "scale", factor, "a finite number that a float holds")
+    return number(scale)
 
 
 def check_count(name, value, *, least=0):
@@ -194,12 +202,13 @@ def working_type(dtype):
     return np.dtype(np.float32) if dtype == np.float16 else np.dtype(dtype)
 
 
-def _as_array(name, value, wanted):
+def as_array(name, value, wanted):
+    """Return ``value`` as an array, if it is one or a list that can be one."""
     if value is None:
         complain(TypeError, name, "None", wanted, "Did a function forget to return its result?")
     if isinstance(value, np.ma.MaskedArray):
         complain(TypeError, name, "a masked array, whose mask would be lost", wanted,
-                 "Pass its data, and the complement of its mask as mask=.")
+                 "Its .data is an array; the complement of its .mask is what mask= asks for.")
     try:
         array = np.asarray(value)
     except ValueError:
