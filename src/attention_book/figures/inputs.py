@@ -1,0 +1,70 @@
+"""What every figure asks of its arguments."""
+
+import numpy as np
+
+from attention_book.validation import check_floating, check_mask, complain, describe
+
+
+def check_text(name, text):
+    """Return ``text``, which is a string or None."""
+    if text is not None and not isinstance(text, str):
+        complain(TypeError, name, describe(text), "text")
+    return text
+
+
+def check_labels(name, labels, count):
+    """Return ``count`` labels as strings: positions from 0 where ``labels`` is None."""
+    if labels is None:
+        return [str(position) for position in range(count)]
+    if isinstance(labels, str):
+        complain(TypeError, name, "one string", f"{count} labels", "Split it: labels.split().")
+    labels = [str(label) for label in labels]
+    if len(labels) != count:
+        complain(ValueError, name, f"{len(labels)} labels", f"{count}, one for each")
+    return labels
+
+
+def check_choice(name, choice, choices):
+    """Return ``choice``, one of ``choices``."""
+    if choice not in choices:
+        complain(ValueError, name, repr(choice), "one of " + ", ".join(map(repr, choices)))
+    return choice
+
+
+def check_vector(name, values, *, count=None):
+    """Return ``values`` as floats (n,); ``count`` is the length they must have."""
+    wanted = "(n,)" if count is None else f"({count},)"
+    array = check_floating(name, values, wanted, min_axes=1)
+    if array.ndim != 1 or array.size == 0 or count not in (None, array.size):
+        complain(ValueError, name, f"shape {array.shape}", f"shape {wanted}, not empty")
+    return array.astype(float)
+
+
+def check_matrix(name, values):
+    """Return ``values`` as floats (n_rows, n_columns)."""
+    array = check_floating(name, values, "(n_rows, n_columns)")
+    if array.ndim != 2 or array.size == 0:
+        complain(ValueError, name, f"shape {array.shape}", "shape (n_rows, n_columns), not empty",
+                 "Pick one matrix of the batch: values[0]." * (array.ndim > 2))
+    return array.astype(float)
+
+
+def check_allowed(mask, shape):
+    """Return ``mask``, True = may attend, in the ``shape`` of the matrix."""
+    if mask is None:
+        return np.ones(shape, bool)
+    return np.broadcast_to(check_mask(mask, shape, "(n_query, n_key)"), shape)
+
+
+def number(value, decimals):
+    """Return ``value`` with ``decimals`` digits, a true minus sign and no negative zero."""
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "∞" if value > 0 else "−∞"
+    text = f"{value:.{decimals}f}"
+    return (text[1:] if float(text) == 0 and text[0] == "-" else text).replace("-", "−")
+
+
+def digits(values, decimals):
+    """Return ``decimals``, or, if it is None, 0 for whole numbers and else 2."""
+    finite = values[np.isfinite(values)]
+    return (0 if (finite == finite.round()).all() else 2) if decimals is None else decimals

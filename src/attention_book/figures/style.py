@@ -1,0 +1,66 @@
+"""How Matplotlib draws for the book: one style, both themes, and nothing left changed behind."""
+
+import io
+
+import matplotlib.style
+from matplotlib.figure import Figure
+
+from attention_book.figures._fonts import DPI, FONT, LARGE, NORMAL, SMALL, wrapped
+from attention_book.figures.palette import DARK, LIGHT
+from attention_book.figures.picture import Panel, Picture
+
+
+def style(theme):
+    """Return a context in which Matplotlib draws in the book's style, whatever was set before."""
+    return matplotlib.style.context(["default", {
+        "font.family": FONT,
+        "font.size": NORMAL,
+        "figure.dpi": DPI,
+        "savefig.dpi": DPI,
+        "figure.facecolor": theme.paper,
+        "savefig.facecolor": theme.paper,
+        "axes.facecolor": theme.paper,
+        "axes.edgecolor": theme.masked,
+        "axes.labelcolor": theme.text,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "grid.color": theme.rule,
+        "grid.linewidth": 0.6,
+        "text.color": theme.text,
+        "xtick.color": theme.masked,
+        "ytick.color": theme.masked,
+        "xtick.labelcolor": theme.text,
+        "ytick.labelcolor": theme.text,
+        "xtick.labelsize": SMALL,
+        "ytick.labelsize": SMALL,
+        "lines.linewidth": 2,
+        "lines.markersize": 6,
+        "hatch.linewidth": 0.8,
+        "figure.constrained_layout.h_pad": 0.08,
+        "figure.constrained_layout.w_pad": 0.08,
+    }])
+
+
+def draw(paint, *, width, height, alt, layout="constrained"):
+    """Return the picture that ``paint(figure, theme)`` draws, ``width`` by ``height`` pixels."""
+    light, dark = (_png(paint, theme, width, height, layout) for theme in (LIGHT, DARK))
+    return Picture((Panel(alt, width, height, light, dark),))
+
+
+def put_title(figure, title):
+    """Write the finding above everything, from the left edge, in as many lines as it needs."""
+    if title:
+        width = figure.get_figwidth() * DPI
+        figure.suptitle(wrapped(title, width - 24), x=10 / width, ha="left", fontsize=LARGE,
+                        fontweight="bold")
+
+
+def _png(paint, theme, width, height, layout):
+    content = io.BytesIO()
+    with style(theme):
+        figure = Figure(figsize=(width / DPI, height / DPI), layout=layout)
+        paint(figure, theme)
+        figure.savefig(content, format="png", metadata={"Software": None})
+    return content.getvalue()
