@@ -145,7 +145,7 @@ def test_every_work_is_listed_once_and_in_order():
 def test_a_work_names_its_author_year_source_and_use(key):
     entry = works()[key]
     name, year = re.fullmatch(r"([a-z]+)(\d{4})", key).groups()
-    citation, use = entry.strip().rsplit(".\n  ", 1)
+    citation, use = entry.strip().rsplit(".\\\n  ", 1)
     assert citation.lower().startswith(name)
     assert f"({year})" in citation
     assert re.search(r"\*[^*]+[.?]\*", citation), "the title, in italics"
