@@ -10,10 +10,12 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from traitlets.config import Config
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})  # or the kernel complains
 KEPT = ("tags", "jupyter", "mystnb")  # a cell's metadata that the book uses
 
 
@@ -33,12 +35,12 @@ def execute(path):
     start = time.monotonic()
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
-        notebook, kernel_name="python3", timeout=120, record_timing=False,
+        notebook, kernel_name="python3", timeout=120, record_timing=False, config=ENCRYPTED,
         resources={"metadata": {"path": str(path.parent)}},
     )
     try:
         client.execute()
-    except CellExecutionError as error:
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         print(f"failed\n{error}", flush=True)
         return False
     complaints = [output.text for cell in notebook.cells for output in cell.get("outputs", [])

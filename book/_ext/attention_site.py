@@ -51,11 +51,22 @@ def box_kind(quote):
     """Return the kind of box that a block quote is, or None."""
     node = quote
     for wanted in (nodes.paragraph, nodes.strong):
-        if not node.children or not isinstance(node.children[0], wanted):
+        node = next((child for child in node.children if child.astext()), None)
+        if not isinstance(node, wanted):
             return None
-        node = node.children[0]
     word = BOX_WORD.match(node.astext())
     return BOXES[word[1].lower()] if word else None
+
+
+class FoldedSolutions(SphinxTransform):
+    """Let the line that unfolds a solution say what it unfolds."""
+
+    default_priority = 500
+
+    def apply(self):
+        for cell in self.document.findall(nodes.container):
+            if "tag_solution" in cell["classes"]:
+                cell["prompt_show"], cell["prompt_hide"] = "Show a solution", "Hide the solution"
 
 
 def describe_page(app, pagename, templatename, context, doctree):
@@ -87,6 +98,7 @@ def copy_mathjax(app, error):
 def setup(app):
     app.add_transform(Anchors)
     app.add_transform(Boxes)
+    app.add_transform(FoldedSolutions)
     app.connect("html-page-context", describe_page)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
