@@ -1,0 +1,379 @@
+"""The rules every chapter keeps. A rule takes a notebook and gives a sentence for each fault."""
+
+import ast
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import check_site  # noqa: E402
+from code_shapes import functions, shape  # noqa: E402
+
+LONGEST_CELL = 12
+HIDDEN = {"hide-input", "hide-cell", "remove-cell"}
+SECTIONS = ["Recap", "Exercises", "In practice", "Further reading"]
+CELL_METADATA = {"tags", "jupyter", "mystnb"}
+NOTEBOOK_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+DIRECTIVES = {
+    "a role": re.compile(r"\{[a-z:+-]+\}`"),
+    "a colon fence": re.compile(r"^:::", re.MULTILINE),
+    "a directive": re.compile(r"^[`~]{3,}\{", re.MULTILINE),
+    "a label": re.compile(r"^\([\w-]+\)=\s*$", re.MULTILINE),
+}
+MACHINE_TEXT = {
+    "an object's address": re.compile(r"\b0x[0-9a-fA-F]{6,}"),
+    "a bare representation": re.compile(r"<(?:Figure size|Axes|function|module|built-in|generator"
+                                        r"|class|matplotlib|bound method)\b"),
+    "a machine's path": re.compile(r"(?:/home/|/root/|/tmp/|/Users/|[A-Z]:\\Users)"),
+    "digits that another machine may change": re.compile(r"\d\.\d{12,}"),
+}
+READERS = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text",
+           "read_bytes", "read_csv", "urlopen", "urlretrieve", "system", "Popen"}
+READING_MODULES = {"urllib", "requests", "http", "pathlib", "subprocess", "os", "io", "shutil"}
+CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "monotonic", "timeit"}
+
+
+def source(cell):
+    return "".join(cell["source"])
+
+
+def tags(cell):
+    return set(cell["metadata"].get("tags", []))
+
+
+def cells(notebook, kind="code", tag=None):
+    return [cell for cell in notebook["cells"]
+            if cell["cell_type"] == kind and (tag is None or tag in tags(cell))]
+
+
+def markdown(notebook):
+    """Return all prose, without code in it."""
+    text = "\n\n".join(source(cell) for cell in cells(notebook, "markdown"))
+    return re.sub(r"^```.*?^```|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def outputs(notebook, kind=None):
+    """Give each stored output of a kind, with its cell."""
+    for cell in cells(notebook):
+        for output in cell["outputs"]:
+            if kind is None or output["output_type"] == kind:
+                yield cell, output
+
+
+def data(output):
+    """Return an output's forms by their media type, texts joined."""
+    if output["output_type"] == "stream":
+        return {"text/plain": "".join(output["text"])}
+    return {media: "".join(content) if isinstance(content, list) else content
+            for media, content in output.get("data", {}).items()}
+
+
+def tree(cell):
+    """Return a cell's syntax tree; magics are not Python and are a fault of their own."""
+    return ast.parse(source(cell))
+
+
+def where(cell):
+    first = source(cell).strip().splitlines() or ["(empty)"]
+    return f"cell {cell.get('id', '?')} ({first[0][:50]})"
+
+
+@cache
+def listed_tags():
+    """Return the tags that CONTRIBUTING lists in its table."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("## Cell tags")[2].partition("\n## ")[0]
+    return frozenset(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE))
+
+
+def only_listed_tags(notebook):
+    for cell in notebook["cells"]:
+        unknown = tags(cell) - listed_tags()
+        if unknown:
+            yield f"{where(cell)}: tags that CONTRIBUTING does not list: {sorted(unknown)}"
+        if "claim" in tags(cell) and "remove-cell" not in tags(cell):
+            yield f"{where(cell)}: a claim is not removed from the page"
+        if "NBVAL" in source(cell) and cell["cell_type"] == "code":
+            yield f"{where(cell)}: nbval is steered by a comment; use a tag"
+
+
+def claims_assert(notebook):
+    for cell in cells(notebook, tag="claim"):
+        if not any(isinstance(node, ast.Assert) for node in ast.walk(tree(cell))):
+            yield f"{where(cell)}: a claim without an assert"
+
+
+def run_in_order(notebook):
+    counts = [cell["execution_count"] for cell in cells(notebook)]
+    if counts != list(range(1, len(counts) + 1)):
+        yield f"execution counts are {counts}: run `make notebooks`"
+
+
+def no_errors_stored(notebook):
+    for cell, output in outputs(notebook):
+        if output["output_type"] == "error" and "raises-exception" not in tags(cell):
+            yield f"{where(cell)}: stored an error"
+        if output.get("name") == "stderr":
+            yield f"{where(cell)}: wrote to stderr"
+    for cell in cells(notebook, tag="raises-exception"):
+        if not any(output["output_type"] == "error" for output in cell["outputs"]):
+            yield f"{where(cell)}: raises-exception, but nothing was raised"
+
+
+def short_cells(notebook):
+    for cell in cells(notebook):
+        n_lines = len(source(cell).splitlines())
+        if n_lines > LONGEST_CELL and not tags(cell) & HIDDEN:
+            yield f"{where(cell)}: {n_lines} visible lines"
+
+
+def alt_texts(notebook):
+    for cell, output in outputs(notebook):
+        forms = data(output)
+        stated = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+        pictures = [media for media in forms if media.startswith("image/")]
+        images = re.findall(r"<img\b[^>]*>", forms.get("text/html", ""))
+        if pictures and not images and not stated.strip():
+            yield f"{where(cell)}: an image without alt text"
+        for image in images:
+            if not re.search(r"\balt=([\"'])\s*[^\s\"'][^\"']*\1", image):
+                yield f"{where(cell)}: <img> without alt text"
+    for alt in re.findall(r"!\[([^\]]*)\]\(", markdown(notebook)):
+        if not alt.strip():
+            yield "an image in the prose without alt text"
+
+
+@cache
+def package_bodies():
+    """Return the body of every function of the package that is long enough to tell, by shape."""
+    package = ROOT / "src" / "attention_book"
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        if "exercises" not in path.relative_to(package).parts:
+            for function in functions(ast.parse(path.read_text(encoding="utf-8"))):
+                found[shape(function)] = f"{path.stem}.{function.name}"
+    found.pop(None, None)
+    return found
+
+
+def no_pasted_bodies(notebook):
+    for cell in cells(notebook):
+        for function in functions(tree(cell)):
+            twin = package_bodies().get(shape(function))
+            if twin:
+                yield f"{where(cell)}: {function.name} repeats {twin}: import it"
+
+
+def headings(notebook):
+    return re.findall(r"^(#+) +(.+?) *$", markdown(notebook), re.MULTILINE)
+
+
+def unique_headings(notebook):
+    titles = [title.lower() for _, title in headings(notebook)]
+    for title in sorted({title for title in titles if titles.count(title) > 1}):
+        yield f"two headings '{title}'"
+
+
+def plain_markdown(notebook):
+    text = "\n\n".join(source(cell) for cell in cells(notebook, "markdown"))
+    for name, pattern in DIRECTIVES.items():
+        for found in pattern.findall(text):
+            yield f"{name} in the prose: {found.strip()}"
+    for opening in re.findall(r"<details>(?!\s*<summary>).{0,40}", text, re.DOTALL):
+        yield f"<details> without a <summary>: {opening!r}"
+    if text.count("<details>") != text.count("</details>"):
+        yield "<details> that is not closed"
+
+
+def anatomy(notebook):
+    yield from opening(notebook)
+    second = [title for level, title in headings(notebook) if level == "##"]
+    if second[-len(SECTIONS):] != SECTIONS:
+        yield f"ends with the sections {second[-len(SECTIONS):]}, not {SECTIONS}"
+    if sum(level == "#" for level, _ in headings(notebook)) != 1:
+        yield "has not exactly one title"
+    recap = section(notebook, "Recap")
+    if len(re.findall(r"^(?:[-*]|\d\.) ", recap, re.MULTILINE)) != 3:
+        yield "the recap is not a list of three lines"
+    if not re.search(r"^> \*\*In practice", section(notebook, "In practice"), re.MULTILINE):
+        yield "'In practice' has no block quote that begins so"
+    if "bibliography.md#" not in section(notebook, "Further reading"):
+        yield "'Further reading' cites nothing"
+
+
+def opening(notebook):
+    """Title, promises, map, imports."""
+    kinds = [cell["cell_type"] for cell in notebook["cells"]]
+    first = source(notebook["cells"][0])
+    if kinds[0] != "markdown" or not first.startswith("# "):
+        yield "does not begin with its title"
+    for lead in ("You will build", "You need", "Reading time"):
+        if not re.search(rf"^\*\*{lead}\.?\*\*", first, re.MULTILINE):
+            yield f"its first cell has no **{lead}**"
+    code = cells(notebook)
+    if "the_map(" not in source(code[0]) or kinds[1] != "code":
+        yield "the map is not the first thing after the title"
+    for cell in code[2:]:
+        if imports(tree(cell)) and not tags(cell) & {"remove-cell", "hide-cell"}:
+            yield f"{where(cell)}: imports again; the second code cell imports everything"
+
+
+def section(notebook, title):
+    """Return what stands between a heading of the second level and the next."""
+    text = "\n\n".join(source(cell) for cell in cells(notebook, "markdown"))
+    return re.split(r"^## ", text.partition(f"\n## {title}\n")[2], maxsplit=1,
+                    flags=re.MULTILINE)[0]
+
+
+def imports(syntax):
+    """Return the modules that some code imports."""
+    names = []
+    for node in ast.walk(syntax):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return names
+
+
+def one_generator(notebook):
+    made = []
+    for cell in cells(notebook):
+        for node in ast.walk(tree(cell)):
+            text = ast.unparse(node) if isinstance(node, ast.Call) else ""
+            if text.startswith(("np.random.", "numpy.random.", "random.", "default_rng(")):
+                made.append(text)
+    if made != ["np.random.default_rng(0)"]:
+        yield f"random numbers come from {made}, not once from np.random.default_rng(0)"
+
+
+def reads_nothing(notebook):
+    for cell in cells(notebook):
+        if re.search(r"^\s*[%!]", source(cell), re.MULTILINE):
+            yield f"{where(cell)}: a magic or a shell command"
+            continue
+        for name in imports(tree(cell)):
+            if name.partition(".")[0] in READING_MODULES:
+                yield f"{where(cell)}: imports {name}"
+        for node in ast.walk(tree(cell)):
+            if isinstance(node, ast.Call) and called(node) in READERS:
+                yield f"{where(cell)}: {ast.unparse(node)[:60]} reads or runs something outside"
+
+
+def called(node):
+    """Return the last part of the name that a call calls."""
+    return getattr(node.func, "attr", getattr(node.func, "id", ""))
+
+
+def no_other_host(notebook):
+    texts = [data(output).get("text/html", "") for _, output in outputs(notebook)]
+    texts += [source(cell) for cell in cells(notebook, "markdown")]
+    for text in texts:
+        reader = check_site.Reader()
+        reader.feed(text)
+        loads = reader.page.loads + re.findall(r"!\[[^\]]*\]\(([^)\s]+)", text)
+        yield from (f"loads {url}" for url in loads if check_site.OTHER_HOST.match(url))
+    for _, output in outputs(notebook):
+        for media in data(output):
+            if "javascript" in media:
+                yield f"an output of type {media}"
+
+
+def same_on_every_machine(notebook):
+    for cell, output in outputs(notebook):
+        if "nbval-ignore-output" in tags(cell):
+            continue
+        shown = data(output).get("text/plain", "")
+        for name, pattern in MACHINE_TEXT.items():
+            if pattern.search(shown):
+                yield f"{where(cell)}: {name} in its output: {pattern.search(shown)[0]}"
+
+
+def only_timings_ignored(notebook):
+    measured = set(CLOCKS)
+    for cell in cells(notebook):
+        names = {node.id for node in ast.walk(tree(cell)) if isinstance(node, ast.Name)}
+        names |= {node.attr for node in ast.walk(tree(cell)) if isinstance(node, ast.Attribute)}
+        timed = bool(names & measured)
+        if timed:
+            measured |= bound(tree(cell))
+        if "nbval-ignore-output" in tags(cell) and not timed:
+            yield f"{where(cell)}: its output is ignored, but it measures no time"
+
+
+def bound(syntax):
+    """Return the names that some code assigns or defines, at any depth."""
+    names = {node.id for node in ast.walk(syntax)
+             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {function.name for function in functions(syntax)}
+
+
+def tidy(notebook):
+    if notebook["metadata"] != NOTEBOOK_METADATA:
+        yield "the notebook's metadata is an editor's own: run `make notebooks`"
+    for cell in notebook["cells"]:
+        extra = set(cell["metadata"]) - CELL_METADATA
+        if extra:
+            yield f"{where(cell)}: metadata {sorted(extra)}: run `make notebooks`"
+        if not cell.get("id"):
+            yield f"{where(cell)}: has no id"
+        if not source(cell).strip():
+            yield f"{where(cell)}: is empty"
+
+
+def exercise_cells(notebook, exercises):
+    """Each exercise has a prompt, then stub, check and solution, in this order."""
+    code = cells(notebook)
+    for exercise in exercises:
+        found = [[number for number, cell in enumerate(code)
+                  if tag in tags(cell) and belongs(cell, exercise)]
+                 for tag, belongs in PARTS.items()]
+        if [len(numbers) for numbers in found] != [1, 1, 1]:
+            counts = dict(zip(PARTS, map(len, found), strict=True))
+            yield f"{exercise.id}: cells found: {counts}; wanted one each"
+            continue
+        numbers = [number for part in found for number in part]
+        if numbers != list(range(numbers[0], numbers[0] + 3)):
+            yield f"{exercise.id}: stub, check and solution do not follow each other"
+        yield from unsolved(exercise, *(code[number] for number in numbers))
+    n_stubs = len(cells(notebook, tag="exercise"))
+    if n_stubs != len(exercises):
+        yield f"{n_stubs} stubs for {len(exercises)} exercises of the catalogue"
+
+
+def unsolved(exercise, stub, check, solution):
+    """The stub stays unsolved, and the solution folded."""
+    if exercise.id in bound(tree(solution)) or exercise.id in bound(tree(check)):
+        yield f"{exercise.id}: its check or solution binds the learner's own name"
+    verdicts = [data(output).get("text/plain", "") for output in check["outputs"]]
+    if not any(text.startswith(f"✗ {exercise.id}: ") for text in verdicts):
+        yield f"{exercise.id}: its check does not find the stub unsolved: {verdicts}"
+    folded = solution["metadata"].get("jupyter", {}).get("source_hidden") is True
+    if not folded or "hide-cell" not in tags(solution):
+        yield f"{exercise.id}: its solution is not folded (hide-cell and source_hidden)"
+
+
+def checks(cell, exercise):
+    """Whether a cell calls ``check`` for an exercise, by its id."""
+    calls = [node for node in ast.walk(tree(cell)) if isinstance(node, ast.Call)]
+    return any(called(call) == "check" and call.args
+               and ast.unparse(call.args[0]) == repr(exercise.id) for call in calls)
+
+
+PARTS = {
+    "exercise": lambda cell, exercise: exercise.id in bound(tree(cell)),
+    "check": checks,
+    "solution": lambda cell, exercise: f"{exercise.id}_solution" in bound(tree(cell)),
+}
+
+RULES = [
+    only_listed_tags, claims_assert, run_in_order, no_errors_stored, short_cells, alt_texts,
+    no_pasted_bodies, unique_headings, plain_markdown, anatomy, one_generator, reads_nothing,
+    no_other_host, same_on_every_machine, only_timings_ignored, tidy,
+]
