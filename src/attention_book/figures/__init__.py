@@ -5,18 +5,31 @@ and carries a text that says the same.
 """
 
 from attention_book.figures import _fonts  # noqa: F401  (first: it loads Matplotlib's fonts quietly)
+from attention_book.figures.arrows import vectors
+from attention_book.figures.experiments import (
+    overflow_ranges,
+    softmax_saturation,
+    variance_against_d,
+)
 from attention_book.figures.heat_maps import mask_gallery, matrices, matrix
 from attention_book.figures.overview import the_map
 from attention_book.figures.picture import Picture, side_by_side
-from attention_book.figures.plots import bars, lines
+from attention_book.figures.plots import bars, histograms, lines
+from attention_book.figures.sentences import attention_arcs
 
 __all__ = [
     "Picture",
+    "attention_arcs",
     "bars",
+    "histograms",
     "lines",
     "mask_gallery",
     "matrices",
     "matrix",
+    "overflow_ranges",
     "side_by_side",
+    "softmax_saturation",
     "the_map",
+    "variance_against_d",
+    "vectors",
 ]

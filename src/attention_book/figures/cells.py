@@ -9,12 +9,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from attention_book.figures._fonts import LARGE, NORMAL, SMALL, text_width, wrapped
-from attention_book.figures.palette import (
-    SYMBOLS,
-    ink_on,
-    score_colour,
-    weight_colour,
-)
+from attention_book.figures.inputs import number
+from attention_book.figures.palette import SYMBOLS, ink_on, score_colour, weight_colour
 
 NUMBERED = 64  # cells at most: with more, the numbers give way to a scale
 WIDEST = 720
@@ -56,7 +52,7 @@ def plan(sheet):
     width = ceil(max(left + n_columns * cell[0] + right, left + foot,
                      min(300, text_width(sheet.title, LARGE, "bold") + 2 * EDGE)))
     title = wrapped(sheet.title, width - 2 * EDGE)
-    top = EDGE + title.count("\n") * LINE + (LINE + 6) * bool(title)
+    top = EDGE + title.count("\n") * LINE + (LINE - 4) * bool(title)
     top += LINE + (0.7 * labels + 20 if slanted else LINE)
     bottom = top + n_rows * cell[1]
     height = ceil(bottom + 6 + LINE * (1 + (not sheet.allowed.all())) + EDGE)
@@ -147,7 +143,7 @@ def _paint_scale(figure, theme, sheet, plan):
                              min(plan.bottom - plan.top, 200) / plan.height))
     bar = figure.colorbar(ScalarMappable(Normalize(*ends),
                                          LinearSegmentedColormap.from_list("scale", steps)), place)
-    bar.set_ticks(np.linspace(*ends, 3))
+    bar.set_ticks(np.linspace(*ends, 3), labels=[number(end, 1) for end in np.linspace(*ends, 3)])
     bar.outline.set_edgecolor(theme.masked)
 
 

@@ -13,6 +13,7 @@ from attention_book.figures.inputs import (
     check_text,
     digits,
     number,
+    opening,
 )
 from attention_book.figures.picture import side_by_side
 from attention_book.figures.style import draw
@@ -54,8 +55,8 @@ class Sheet:
     def description(self):
         """Say in words what the matrix holds."""
         n_rows, n_columns = self.values.shape
-        start = f"{self.title}. " if self.title else ""
-        start += f"Matrix of {self.kind}, {n_rows} {self.down} by {n_columns} {self.across}."
+        lengths = f"{n_rows} {self.down} by {n_columns} {self.across}"
+        start = f"{opening(self.title)}Matrix of {self.kind}, {lengths}."
         if self.values.size <= cells.NUMBERED:
             return " ".join([start, *(self._describe_row(row) for row in range(n_rows))])
         seen = self.values[self.allowed & np.isfinite(self.values)]

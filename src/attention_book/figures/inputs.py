@@ -56,12 +56,27 @@ def check_allowed(mask, shape):
     return np.broadcast_to(check_mask(mask, shape, "(n_query, n_key)"), shape)
 
 
+def opening(title):
+    """Return the title as the first sentence of a description."""
+    return f"{title.rstrip('.')}. " if check_text("title", title) else ""
+
+
 def number(value, decimals):
     """Return ``value`` with ``decimals`` digits, a true minus sign and no negative zero."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "∞" if value > 0 else "−∞"
     text = f"{value:.{decimals}f}"
     return (text[1:] if float(text) == 0 and text[0] == "-" else text).replace("-", "−")
+
+
+def rough(value):
+    """Return ``value`` in three significant digits, or as a whole number if it is one."""
+    if not np.isfinite(value) or (value == round(value) and abs(value) < 1e6):
+        return number(value, 0)
+    power = int(np.floor(np.log10(abs(value))))
+    if -4 <= power < 6:
+        return number(round(value, 2 - power), max(0, 2 - power))
+    return f"{value:.2e}".replace("-", "−")
 
 
 def digits(values, decimals):

@@ -1,9 +1,13 @@
 """What every figure is: one picture for each theme, with a text that says the same."""
 
-import io
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from html import escape
+
+from PIL import Image
+
+from attention_book.figures.palette import LIGHT
+from attention_book.figures.png import from_png, to_png
 
 # Why HTML with two images. A notebook's output is shown on the book's page, in JupyterLab and in
 # the browser's JupyterLite; each has a dark theme that only a style sheet can follow, and myst-nb,
@@ -72,8 +76,7 @@ class Picture:
     def _repr_mimebundle_(self, include=None, exclude=None):
         bundle = {"text/plain": repr(self), "text/html": self._html()}
         if all(panel.media == "image/png" for panel in self.panels):
-            bundle["image/png"] = b64encode(_beside([panel.light for panel in self.panels])).decode(
-                "ascii")
+            bundle["image/png"] = b64encode(_beside(self.panels)).decode("ascii")
         return bundle
 
     def _html(self):
@@ -86,19 +89,12 @@ def side_by_side(pictures):
     return Picture(tuple(panel for picture in pictures for panel in picture.panels))
 
 
-def _beside(images):
-    """Join PNG images from left to right."""
-    if len(images) == 1:
-        return images[0]
-    from PIL import Image
-
-    parts = [Image.open(io.BytesIO(image)).convert("RGB") for image in images]
-    size = sum(part.width for part in parts), max(part.height for part in parts)
-    whole = Image.new("RGB", size, "white")
+def _beside(panels):
+    """Join the light images from left to right, each in the size it is shown in."""
+    size = sum(panel.width for panel in panels), max(panel.height for panel in panels)
+    whole = Image.new("RGB", size, LIGHT.paper)
     left = 0
-    for part in parts:
-        whole.paste(part, (left, 0))
-        left += part.width
-    content = io.BytesIO()
-    whole.save(content, format="PNG")
-    return content.getvalue()
+    for panel in panels:
+        whole.paste(from_png(panel.light).resize((panel.width, panel.height)), (left, 0))
+        left += panel.width
+    return to_png(whole, astuple(LIGHT))

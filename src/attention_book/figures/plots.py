@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.figures._fonts import SMALL, text_width
+from attention_book.figures._fonts import DPI, SMALL, text_width
 from attention_book.figures.cells import HATCH
 from attention_book.figures.inputs import (
     check_allowed,
@@ -11,17 +11,19 @@ from attention_book.figures.inputs import (
     check_text,
     check_vector,
     number,
+    opening,
+    rough,
 )
 from attention_book.figures.palette import LINES, MARKERS
 from attention_book.figures.style import draw, put_title
-from attention_book.validation import complain
+from attention_book.validation import check_count, complain
 
 PLAIN_ROLES = ("weight", "text", "masked")  # for curves that are no query, key or value
 WIDTH = 600
 
 
-def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None, marks=None,
-          alt=None):
+def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None, points=(),
+          width=WIDTH, alt=None):
     """Draw curves over ``x``, each with its name at its end.
 
     Parameters
@@ -39,8 +41,10 @@ def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None
     roles : dict of str to str, optional
         The colour of a curve that has a role: ``"query"``, ``"key"``, ``"value"``, ``"weight"``,
         ``"text"`` or ``"masked"``.
-    marks : bool, optional
-        Whether to mark the points; if not given, where there are at most 16.
+    points : sequence of str
+        The names of those drawn as points without a line, such as measurements.
+    width : int
+        Pixels; the height goes with it.
     alt : str, optional
         The text for those who do not see the figure; made from the numbers if not given.
 
@@ -54,21 +58,24 @@ def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None
         complain(ValueError, "series", f"{len(series)} curves", "1 to 6")
     check_choice("log", log, ("", "x", "y", "xy"))
     roles = _roles(series, roles)
-    marks = x.size <= 16 if marks is None else marks
+    for name in points:
+        check_choice("points", name, series)
     alt = check_text("alt", alt) or _describe_lines(x, series, title, xlabel, ylabel)
 
     def paint(figure, theme):
         axes = figure.add_subplot()
         for name, y in series.items():
             role = roles[name]
-            axes.plot(x, y, color=getattr(theme, role), linestyle=LINES[role],
-                      marker=MARKERS[role] if marks else "")
+            axes.plot(x, y, color=getattr(theme, role),
+                      linestyle="" if name in points else LINES[role],
+                      marker=MARKERS[role] if name in points else "")
         axes.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if "x" in log else "linear",
                  yscale="log" if "y" in log else "linear")
+        plain_numbers(axes, log)
         put_title(figure, title)
         _label_ends(figure, axes, x, series, {name: getattr(theme, roles[name]) for name in series})
 
-    return draw(paint, width=WIDTH, height=380, alt=alt)
+    return draw(paint, width=width, height=round(0.3 * width + 200), alt=alt)
 
 
 def bars(values, labels=None, *, title=None, xlabel="weight", mask=None, decimals=2, role="weight",
@@ -105,7 +112,7 @@ def bars(values, labels=None, *, title=None, xlabel="weight", mask=None, decimal
     texts = [number(value, decimals) if free else "masked"
              for value, free in zip(values, allowed, strict=True)]
     pairs = ", ".join(f"{label} {text}" for label, text in zip(labels, texts, strict=True))
-    alt = check_text("alt", alt) or f"{_sentence(title)}Bars of {xlabel}: {pairs}."
+    alt = check_text("alt", alt) or f"{opening(title)}Bars of {xlabel}: {pairs}."
 
     def paint(figure, theme):
         axes = figure.add_subplot()
@@ -127,6 +134,16 @@ def bars(values, labels=None, *, title=None, xlabel="weight", mask=None, decimal
     return draw(paint, width=520, height=110 + 34 * values.size, alt=alt)
 
 
+def plain_numbers(axes, log):
+    """Write 10 and 1000, not powers of ten, along a logarithmic axis that is not too long."""
+    for letter in log:
+        low, high = getattr(axes, f"get_{letter}lim")()
+        if low > 1e-4 and high < 1e6:
+            axis = getattr(axes, f"{letter}axis")
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.set_minor_formatter(lambda value, _: "")
+
+
 def _roles(series, roles):
     roles = dict(roles or {})
     for name, role in roles.items():
@@ -136,38 +153,40 @@ def _roles(series, roles):
     return {name: roles.get(name) or free.pop(0) for name in series}
 
 
+def _describe_samples(samples, title, xlabel):
+    spans = [f"{name}: {sample.size} numbers from {rough(sample.min())} to {rough(sample.max())}, "
+             f"standard deviation {rough(sample.std())}." for name, sample in samples.items()]
+    return " ".join([f"{opening(title)}Histograms of {xlabel or 'numbers'}.", *spans])
+
+
 def _describe_lines(x, series, title, xlabel, ylabel):
-    axes = f"{ylabel or 'y'} over {xlabel or 'x'}, {x[0]:g} to {x[-1]:g}"
-    start = f"{_sentence(title)}Curves of {axes}."
-    ends = [f"{name}: from {y[0]:.3g} to {y[-1]:.3g}." for name, y in series.items()]
+    axes = f"{ylabel or 'y'} over {xlabel or 'x'}, {rough(x[0])} to {rough(x[-1])}"
+    start = f"{opening(title)}Curves of {axes}."
+    ends = [f"{name}: from {rough(y[0])} to {rough(y[-1])}." for name, y in series.items()]
     return " ".join([start, *ends])
-
-
-def _sentence(title):
-    return f"{title}. " if check_text("title", title) else ""
 
 
 def _label_ends(figure, axes, x, series, colours):
     """Write each curve's name to the right of its last finite point, apart from the others."""
     room = max(text_width(name, SMALL) for name in series) + 14
-    width = figure.bbox.width
+    width = figure.get_figwidth() * DPI
     figure.get_layout_engine().set(rect=(0, 0, 1 - room / width, 1))
     figure.draw_without_rendering()  # now the places are known
     figure.set_layout_engine("none")
-    for name, height in _spread(_end_heights(axes, x, series), 17).items():
-        axes.annotate(name, (1 - (room - 4) / width, height),
-                      xycoords=("figure fraction", "figure pixels"), va="center",
-                      color=colours[name], fontsize=SMALL)
+    height = figure.get_figheight() * DPI
+    for name, end in _spread(_end_heights(axes, x, series), 18 / height).items():
+        axes.annotate(name, (1 - (room - 4) / width, end), xycoords="figure fraction",
+                      va="center", color=colours[name], fontsize=SMALL)
 
 
 def _end_heights(axes, x, series):
-    """Return the height in pixels at which each curve ends, kept inside the axes."""
+    """Return the height, as a share of the figure, at which each curve ends inside the axes."""
     bottom, top = axes.bbox.y0, axes.bbox.y1
     heights = {}
     for name, y in series.items():
         finite = np.flatnonzero(np.isfinite(y))
         end = axes.transData.transform((x[finite[-1]], y[finite[-1]]))[1] if finite.size else top
-        heights[name] = float(np.clip(end, bottom, top))
+        heights[name] = float(np.clip(end, bottom, top)) / axes.figure.bbox.height
     return heights
 
 
@@ -188,3 +207,46 @@ def _spread(heights, gap):
 
 def _overlap(low, high, gap):
     return high[1] - low[1] < gap * (len(low[0]) + len(high[0])) / 2
+
+
+def histograms(samples, *, bins=40, title=None, xlabel=None, role="weight", alt=None):
+    """Draw the histogram of each sample, one below the other over one axis.
+
+    Parameters
+    ----------
+    samples : dict of str to array_like, (n,)
+        The name and the numbers of each sample; at most six.
+    bins : int
+        Number of bins over the whole axis.
+    title : str, optional
+        The finding.
+    xlabel : str, optional
+        What the numbers measure, with the unit.
+    role : str
+        Whose colour the bars have.
+    alt : str, optional
+        The text for those who do not see the figure; made from the numbers if not given.
+
+    Returns
+    -------
+    Picture
+    """
+    samples = {str(name): check_vector(name, sample) for name, sample in samples.items()}
+    if not 1 <= len(samples) <= 6:
+        complain(ValueError, "samples", f"{len(samples)} samples", "1 to 6")
+    check_choice("role", role, LINES)
+    everything = np.concatenate(list(samples.values()))
+    edges = np.linspace(everything.min(), everything.max(), check_count("bins", bins, least=1) + 1)
+    alt = check_text("alt", alt) or _describe_samples(samples, title, xlabel)
+
+    def paint(figure, theme):
+        rows = figure.subplots(len(samples), sharex=True, squeeze=False)[:, 0]
+        for axes, (name, sample) in zip(rows, samples.items(), strict=True):
+            axes.hist(sample, edges, color=getattr(theme, role), density=True)
+            axes.set_title(name, loc="left", fontsize=SMALL)
+            axes.set(yticks=[])
+            axes.spines["left"].set_visible(False)
+        rows[-1].set_xlabel(xlabel)
+        put_title(figure, title)
+
+    return draw(paint, width=560, height=80 + 105 * len(samples), alt=alt)
