@@ -37,8 +37,8 @@ def scores(q, k, *, scale=None):
     Notes
     -----
     float16 is computed in float32. A dot product is summed in some order, so its rounding error is
-    proportional to ``sum(abs(q * k))``, not to the score. The scale is that of Vaswani et al.
-    (2017), section 3.2.1.
+    proportional to ``sum(abs(q * k))``, not to the score: at most ``(d_head / 2 + 2) * eps * scale``
+    times that. The scale is that of Vaswani et al. (2017), section 3.2.1.
 
     Examples
     --------

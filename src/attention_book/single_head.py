@@ -45,6 +45,7 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     ndarray, (..., n_query, d_value)
         The mixtures, in the inputs' floating type (integers give float64). A query with nothing to
         attend to gets zeros. NaN or infinity that a query may attend to is passed on to its row.
+        A score beyond the type counts as infinite: all of the weight, or none.
     ndarray, (..., n_query, n_key)
         The weights, if ``return_weights``.
 
@@ -57,6 +58,11 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     -----
     The formula is equation 1 of Vaswani et al. (2017), with Q, K and V as rows. Leading axes
     broadcast as in NumPy. float16 is computed in float32.
+
+    Rounding errors are at most ``c * eps * (1 + s) * sum(w * abs(v))``, with the weights ``w`` and
+    the row's largest ``s = scale * sum(abs(q * k))``, as long as ``c * eps * (1 + s)`` is small. In
+    float16, with up to 8000 keys and 4000 features, ``c`` is 1. In the wider types it is at most
+    ``12 + max(d_head, n_key / 2)``; ordinary numbers stay below 3.
 
     Examples
     --------

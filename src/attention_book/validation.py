@@ -56,7 +56,7 @@ def check_floating(name, value, wanted, *, min_axes=2):
         complain(TypeError, name, describe(array), f"an array of numbers {wanted}")
     if array.ndim < min_axes:
         complain(ValueError, name, f"shape {array.shape}",
-                 f"shape {wanted}, at least {min_axes} axes",
+                 f"shape {wanted}, at least {min_axes} {'axis' if min_axes == 1 else 'axes'}",
                  f"Give a single vector an axis of its own: {name}[None, :]." * (array.ndim == 1))
     kept = array.dtype.newbyteorder("=") if array.dtype.kind == "f" else np.float64
     return array.astype(kept, copy=False)

@@ -1,0 +1,156 @@
+"""The package as a whole: its names, its order, its docstrings, and what it leaves alone."""
+
+import ast
+import builtins
+import doctest
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import attention_book
+
+FOLDER = Path(attention_book.__file__).parent
+ORDER = ["validation", "dot_products", "stable_softmax", "masks", "single_head"]
+PUBLIC = ["scores", "softmax", "log_softmax", "log_sum_exp", "causal_mask", "sliding_window_mask",
+          "padding_mask", "attention", "causal_attention"]
+SIGNATURES = {
+    "scores": "(q, k, *, scale=None)",
+    "softmax": "(x, axis=-1, *, mask=None)",
+    "log_softmax": "(x, axis=-1, *, mask=None)",
+    "log_sum_exp": "(x, axis=-1, *, mask=None)",
+    "causal_mask": "(n_query, n_key=None)",
+    "sliding_window_mask": "(n_query, n_key=None, *, window)",
+    "padding_mask": "(lengths, n_key)",
+    "attention": "(q, k, v, *, mask=None, scale=None, return_weights=False)",
+    "causal_attention": "(x, wq, wk, wv)",
+}
+
+
+def source_of(module):
+    return (FOLDER / f"{module}.py").read_text(encoding="utf-8")
+
+
+def run_python(code):
+    """What a fresh interpreter prints."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_public_names_in_the_order_of_the_book():
+    assert attention_book.__all__ == PUBLIC
+    where = [ORDER.index(getattr(attention_book, name).__module__.rpartition(".")[2])
+             for name in PUBLIC]
+    assert set(where) == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_signatures(name):
+    assert str(inspect.signature(getattr(attention_book, name))) == SIGNATURES[name]
+
+
+def test_no_module_is_named_like_a_function():
+    assert not set(ORDER) & set(PUBLIC)
+
+
+@pytest.mark.parametrize("module", ORDER)
+def test_a_module_imports_numpy_and_modules_above_it_only(module):
+    standard = {"numbers", "operator"}
+    above = {f"attention_book.{name}" for name in ORDER[:ORDER.index(module)]}
+    for node in ast.walk(ast.parse(source_of(module))):
+        if isinstance(node, ast.Import):
+            assert {alias.name for alias in node.names} <= {"numpy", *standard}
+        if isinstance(node, ast.ImportFrom):
+            assert node.module in above and node.level == 0
+
+
+def test_importing_the_package_loads_neither_matplotlib_nor_ipython():
+    loaded = run_python("import sys, attention_book; print(*sorted(sys.modules))").split()
+    assert "attention_book.single_head" in loaded and "numpy" in loaded
+    assert not {"matplotlib", "IPython", "scipy", "threadpoolctl"} & set(loaded)
+    ours = {name for name in loaded if name.startswith("attention_book.")}
+    assert ours == {f"attention_book.{name}" for name in ORDER}
+
+
+def test_importing_prints_nothing_and_leaves_numpy_as_it_was():
+    assert run_python("import numpy as np; before = np.geterr(), np.get_printoptions()\n"
+                      "import attention_book\n"
+                      "assert before == (np.geterr(), np.get_printoptions())") == ""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_docstrings_have_every_section(name):
+    text = inspect.getdoc(getattr(attention_book, name))
+    assert len(text.splitlines()[0]) < 100 and text.splitlines()[1] == ""
+    places = [text.find(f"\n{section}\n{'-' * len(section)}\n")
+              for section in ("Parameters", "Returns", "Raises", "Examples")]
+    assert -1 not in places and places == sorted(places)
+    parameters = text[places[0]:places[1]]
+    for parameter in inspect.signature(getattr(attention_book, name)).parameters:
+        assert parameter in parameters
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_examples_give_what_they_say(name):
+    function = getattr(attention_book, name)
+    names = dict(vars(import_module(function.__module__)))
+    test, = doctest.DocTestFinder(recurse=False).find(function, name, globs=names)
+    result = doctest.DocTestRunner(verbose=False).run(test)
+    assert result.failed == 0 and result.attempted > 0
+
+
+def functions_of(module):
+    return [node for node in ast.walk(ast.parse(source_of(module)))
+            if isinstance(node, ast.FunctionDef)]
+
+
+def code_lines(nodes):
+    """The lines that hold code: no blank ones, comments or docstrings."""
+    text = ast.unparse(ast.Module([node for node in nodes if not is_docstring(node)], []))
+    return text.splitlines()
+
+
+def is_docstring(node):
+    return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str))
+
+
+def body_lines(function):
+    """Lines of source from the first statement after the docstring to the last."""
+    body = [node for node in function.body if not is_docstring(node)]
+    return body[-1].end_lineno - body[0].lineno + 1
+
+
+@pytest.mark.parametrize("module", ORDER)
+def test_functions_and_modules_are_short(module):
+    for function in functions_of(module):
+        assert body_lines(function) < 25, function.name
+        assert len(code_lines(function.body)) < 25, function.name
+    documentation = sum(node.end_lineno - node.lineno + 1
+                        for node in ast.walk(ast.parse(source_of(module))) if is_docstring(node))
+    filled = [line for line in source_of(module).splitlines()
+              if line.strip() and not line.strip().startswith("#")]
+    assert len(filled) - documentation < 200
+
+
+@pytest.mark.parametrize("module", ORDER)
+def test_nothing_prints_warns_or_shadows_a_builtin(module):
+    tree = ast.parse(source_of(module))
+    called = {node.func.id for node in ast.walk(tree)
+              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert not called & {"print", "input", "open", "exec", "eval"}
+    assert "warnings" not in source_of(module) and "random" not in source_of(module)
+    names = {function.name for function in functions_of(module)}
+    names |= {argument.arg for function in functions_of(module) for argument in function.args.args}
+    assert not names & set(dir(builtins))
+
+
+def test_every_function_says_what_it_does_or_is_private():
+    for module in ORDER:
+        for function in functions_of(module):
+            assert ast.get_docstring(function) or function.name.startswith("_")
