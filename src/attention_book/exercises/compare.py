@@ -1,0 +1,92 @@
+"""Results as plain arrays, and whether two of them agree.
+
+Every NumPy function here is held from import time, and works on plain arrays only: what a
+learner's object says of itself, or puts in NumPy's namespace, counts for nothing.
+"""
+
+from dataclasses import dataclass
+
+from numpy import absolute, array, asarray, errstate, float64, isfinite, isnan, ndarray
+
+MOST_VALUES = 10**6  # a result larger than this is compared by its shape alone
+RTOL, ATOL = 1e-4, 1e-6  # float32 passes, a weight of exp(-10) that should be 0 does not
+
+_FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One array of a result: its shape, what its values are, and the values as float64."""
+
+    shape: tuple
+    family: str  # "bool", "int", "float", "half", "complex", "none" or "other"
+    described: str
+    values: ndarray | None
+
+
+def as_part(value):
+    """Turn what an answer returned into a :class:`Part`; may run code of the value's own class."""
+    if value is None:
+        return Part((), "none", "None", None)
+    try:
+        base = asarray(value)
+    except ValueError:  # rows of different lengths
+        return Part((-1,), "other", f"{describe(value)} that is no regular array", None)
+    family = _FAMILIES.get(base.dtype.kind, "other")
+    if base.dtype.kind == "f" and base.dtype.itemsize == 2:
+        family = "half"
+    readable = base.size <= MOST_VALUES and family in ("bool", "int", "float", "half")
+    values = array(base, dtype=float64) if readable else None
+    said = f"shape {base.shape} of {base.dtype}" if family != "other" else describe(value)
+    return Part(tuple(base.shape), family, said, values)
+
+
+def describe(value):
+    """Say what kind of thing a value is, in words that are the same on every machine."""
+    name = type(value).__name__
+    if isinstance(value, ndarray) and value.dtype.kind == "O":
+        return f"an array of Python objects, shape {value.shape}"
+    return {"list": "a list", "tuple": "a tuple", "str": "text", "generator": "a generator",
+            "dict": "a dict", "function": "a function", "coroutine": "a coroutine",
+            "ndarray": "an array of text"}.get(name, f"a value of type {name}")
+
+
+def close(got, wanted, rtol=RTOL, atol=ATOL):
+    """Tell position by position whether two arrays of one shape agree; NaN agrees with NaN."""
+    with errstate(all="ignore"):
+        near = absolute(got - wanted) <= atol + rtol * absolute(wanted)
+        near &= isfinite(got) & isfinite(wanted)
+        return near | (got == wanted) | (isnan(got) & isnan(wanted))
+
+
+def fits_family(got, wanted):
+    """Tell whether values of one family may stand where another is wanted."""
+    return got == wanted or (wanted == "float" and got == "int")
+
+
+def parts_agree(got, wanted):
+    """Tell whether two results are the same, whole and decimal numbers alike."""
+    return len(got) == len(wanted) and all(map(_same, got, wanted))
+
+
+def first_difference(got, wanted):
+    """Return the first index at which two parts of one shape differ, or None."""
+    wrong = ~close(got.values, wanted.values)
+    if not wrong.any():
+        return None
+    return tuple(int(axis[0]) for axis in asarray(wrong).nonzero()) if got.shape else ()
+
+
+def telling(parts):
+    """Tell whether a result is too particular to be equal to another one by chance."""
+    return any(part.family in ("float", "half") and part.values is not None and part.values.size
+               and isfinite(part.values).all() and ((part.values != 0) & (part.values != 1)).any()
+               for part in parts)
+
+
+def _same(got, wanted):
+    number = ("int", "float", "half")
+    alike = got.family == wanted.family or (got.family in number and wanted.family in number)
+    if got.shape != wanted.shape or not alike or got.values is None or wanted.values is None:
+        return False
+    return bool(close(got.values, wanted.values).all())

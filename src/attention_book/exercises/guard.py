@@ -1,0 +1,169 @@
+"""Running an answer: whatever it does, this returns what came of it."""
+
+import copy
+import linecache
+import os
+import re
+import sys
+import sysconfig
+import traceback
+import tracemalloc
+import types
+from dataclasses import dataclass
+
+import numpy
+
+from attention_book.exercises.compare import Part, as_part
+from attention_book.exercises.limits import ENGINE_FILES, MemoryLimit, TimeUp, Watch
+from attention_book.exercises.model import Watched
+from attention_book.exercises.state import preserved
+
+ENGINE_FILES.add(__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARIES = (_PACKAGE, os.path.dirname(numpy.__file__), sysconfig.get_path("stdlib"), "<frozen")
+
+
+@dataclass(frozen=True)
+class Error:
+    """An exception as text: nothing of the answer is kept alive by it."""
+
+    kind: str
+    text: str
+    line: str  # the learner's own line, "" where it is not known
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an answer on one input."""
+
+    ended: str  # "returned", "raised" or "too-slow"
+    parts: tuple[Part, ...] = ()
+    returned: str = ""
+    error: Error | None = None
+    printed: str = ""
+    changed: int | None = None  # which argument it wrote to
+    calls: tuple = ()
+    peak: int = 0  # bytes, where they were measured
+
+
+class Runner:
+    """Runs answers within one budget of time; use as a context."""
+
+    def __init__(self, exercise, seconds):
+        self.exercise, self.left = exercise, seconds
+        self.watch, self.memory = Watch(), MemoryLimit()
+
+    def __enter__(self):
+        self.watch.__enter__()
+        return self
+
+    def __exit__(self, *details):
+        return self.watch.__exit__(*details)
+
+    def run(self, answer, case, listen=None):
+        """Return the :class:`Outcome` of ``answer`` on one case."""
+        function = (lambda: answer) if self.exercise.predicts else answer
+        args = copy.deepcopy(case.args)
+        with preserved() as printed, self.memory:
+            found = self._invoke(function, args, case.memory is not None, listen)
+        if self.watch.interrupted:
+            raise KeyboardInterrupt
+        found.update(printed=printed.getvalue(), changed=_written_to(args, case.args),
+                     calls=self._calls(args))
+        return Outcome(**found)
+
+    def _invoke(self, function, args, measured, listen):
+        """Call the function and read its result, both under the watch."""
+        memory, found = _Peak(measured), {"ended": "too-slow"}
+        try:
+            self.watch.start(self.left)
+            try:
+                if listen:
+                    sys.setprofile(listen)
+                value = function(*args)
+                peak = memory.stop()
+                found = {"ended": "returned", "returned": type(value).__name__, "peak": peak,
+                         "parts": read(value, len(self.exercise.parts))}
+                value = None  # its own clean-up runs under the watch too
+            except TimeUp:
+                raise
+            except BaseException as error:
+                found = {"ended": "raised", "error": _error(error)}
+            finally:
+                self.watch.stop()
+        except TimeUp:
+            pass
+        memory.stop()
+        self.left -= self.watch.spent
+        return found if self.left > 0 else {"ended": "too-slow"}
+
+    def _calls(self, args):
+        watched = [arg.calls for arg in args if isinstance(arg, Watched)]
+        if not watched:
+            return ()
+        observe = self.exercise.observe or (lambda _, calls: len(calls))
+        return tuple(observe(args, calls) for calls in watched)
+
+
+class _Peak:
+    """The most memory in use at one time since this was made, above what was in use then."""
+
+    def __init__(self, measured):
+        self.own = measured and not tracemalloc.is_tracing()
+        self.measured = measured
+        if self.own:
+            tracemalloc.start()
+        if measured:
+            tracemalloc.reset_peak()
+            self.before = tracemalloc.get_traced_memory()[0]
+
+    def stop(self):
+        """Return the bytes, and end the tracing that this began."""
+        peak = tracemalloc.get_traced_memory()[1] - self.before if self.measured else 0
+        if self.own:
+            tracemalloc.stop()
+        self.measured = self.own = False
+        return peak
+
+
+def read(value, n_parts):
+    """Return the result's parts; of a result that should have several, each on its own."""
+    if isinstance(value, types.GeneratorType | types.CoroutineType):
+        value.close()
+    if n_parts and isinstance(value, tuple | list | numpy.ndarray) and len(value) == n_parts:
+        return tuple(as_part(part) for part in value)
+    return (as_part(value),)
+
+
+def _error(error):
+    try:
+        text = str(error)
+    except Exception:
+        text = "an exception that cannot be shown"
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", text)  # an address differs at each run
+    return Error(type(error).__name__, text[:300], _learners_line(error.__traceback__))
+
+
+def _learners_line(trace):
+    """Return the innermost line that is the learner's own."""
+    own = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_tb(trace)
+           if not _in_library(frame.f_code.co_filename)]
+    if not own:
+        return ""
+    name, number = own[-1]
+    return linecache.getline(name, number).strip() or f"line {number}"
+
+
+def _in_library(filename):
+    packages = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+    return filename.startswith(_LIBRARIES) or any(part in filename for part in packages)
+
+
+def _written_to(args, originals):
+    """Return the position of the first argument that no longer holds what it held."""
+    for position, (now, then) in enumerate(zip(args, originals, strict=True)):
+        if isinstance(then, numpy.ndarray) and (
+                now.shape != then.shape or now.dtype != then.dtype
+                or now.tobytes() != then.tobytes()):
+            return position
+    return None

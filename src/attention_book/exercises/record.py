@@ -1,0 +1,136 @@
+"""What has passed, kept in a small file beside the notebook."""
+
+import contextlib
+import html
+import json
+import os
+import time
+from pathlib import Path
+
+FILE = ".attention_book_progress.json"
+ASIDE = ".attention_book_progress.damaged.json"
+_LOCK = ".attention_book_progress.lock"
+_PATIENCE, _STALE = 2.0, 10.0  # seconds to wait for another notebook; after which it has died
+
+_memory = {}  # what could not be written, or should not be
+
+
+class Progress:
+    """The table of all exercises and what has been reached; its repr is that table."""
+
+    def __init__(self, rows, notes):
+        self.rows, self.notes = rows, notes
+
+    def __repr__(self):
+        width = max(len(row[0]) for row in self.rows)
+        chapter_width = max(len(row[1]) for row in self.rows)
+        table = [f"{name:<{width}}  {chapter:<{chapter_width}}  {state}"
+                 for name, chapter, state in self.rows]
+        return "\n".join([*table, *self.notes])
+
+    def _repr_html_(self):
+        body = "".join("<tr>" + "".join(f'<td style="text-align:left">{html.escape(cell)}</td>'
+                                        for cell in row) + "</tr>" for row in self.rows)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        head = "".join(f'<th style="text-align:left">{name}</th>'
+                       for name in ("exercise", "chapter", "state"))
+        return f"<table><tr>{head}</tr>{body}</table>{notes}"
+
+
+def note_result(result):
+    """Add one verdict to the record; a notebook with nothing solved leaves no file."""
+    if result.diagnosis == "not-attempted":
+        return
+    with contextlib.suppress(OSError):
+        if _may_write():
+            with _locked():
+                entries, _ = _read()
+                _add(entries, result)
+                _write(entries)
+            return
+    _add(_memory, result)
+
+
+def table(exercises):
+    """Return the :class:`Progress` of these exercises."""
+    entries, notes = _read()
+    for name, entry in _memory.items():
+        entries[name] = _merged(entries.get(name, {}), entry)
+    rows = [(exercise.id, exercise.chapter, _state(entries.get(exercise.id)))
+            for exercise in exercises]
+    passed = sum(bool(entries.get(exercise.id, {}).get("passed")) for exercise in exercises)
+    return Progress(rows, [f"{passed} of {len(rows)} passed", *notes])
+
+
+def _state(entry):
+    if not entry:
+        return "–"
+    tries = f"{entry['attempts']} " + ("try" if entry["attempts"] == 1 else "tries")
+    return f"✓ passed, {tries}" if entry["passed"] else f"✗ {tries}, last: {entry['last']}"
+
+
+def _add(entries, result):
+    new = {"passed": result.passed, "attempts": 1, "last": result.diagnosis}
+    entries[result.exercise] = _merged(entries.get(result.exercise, {}), new)
+
+
+def _merged(old, new):
+    return {"passed": bool(old.get("passed")) or new["passed"],
+            "attempts": old.get("attempts", 0) + new["attempts"],
+            "last": new["last"]}
+
+
+def _may_write():
+    """Automatic runs leave nothing behind: they keep what they find in memory."""
+    return not (os.environ.get("CI") or os.environ.get("PYTEST_CURRENT_TEST"))
+
+
+def _read():
+    """Return the entries on file and what to say about them; a damaged file is put aside."""
+    entries = {}
+    try:
+        text = Path(FILE).read_text(encoding="utf-8")
+        entries = {str(name): _merged({}, entry)
+                   for name, entry in json.loads(text)["exercises"].items()}
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        return {}, [f"{FILE} cannot be read ({error.strerror}); this table is from memory."]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        with contextlib.suppress(OSError):
+            os.replace(FILE, ASIDE)
+    aside = Path(ASIDE).exists()
+    return entries, [f"A damaged record was put aside as {ASIDE}."] if aside else []
+
+
+def _write(entries):
+    """Replace the file as a whole, so that a reader never meets half of one."""
+    text = json.dumps({"version": 1, "exercises": entries}, indent=1, ensure_ascii=False)
+    temporary = Path(f"{FILE}.{os.getpid()}")
+    try:
+        temporary.write_text(text + "\n", encoding="utf-8")
+        os.replace(temporary, FILE)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked():
+    """Keep other notebooks from writing between reading and writing."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            os.close(os.open(_LOCK, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            break
+        except FileExistsError:
+            with contextlib.suppress(OSError):
+                if time.time() - os.stat(_LOCK).st_mtime > _STALE:
+                    os.unlink(_LOCK)
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(_LOCK)

@@ -1,0 +1,124 @@
+"""What a learner reads: the verdict in words, the same on every machine."""
+
+import html
+import sys
+import textwrap
+from dataclasses import dataclass, field
+
+from numpy import bool_, ndarray
+
+WIDTH = 88
+_GREEN, _RED = "#1B6E3C", "#B3261E"  # white text on either reads well, on light and dark pages
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict on an answer; its repr is what the learner reads.
+
+    Attributes
+    ----------
+    passed : bool
+    diagnosis : str or None
+        None if it passed; else the id of the mistake, or a general id such as ``wrong-shape``.
+    message : str
+        What was seen, on which input, at which step, and a question that leads on.
+    exercise : str
+        The exercise's id.
+    """
+
+    passed: bool
+    diagnosis: str | None
+    message: str
+    exercise: str = ""
+    _shown: list = field(default_factory=list, repr=False, compare=False)
+
+    def __bool__(self):
+        return self.passed
+
+    def __repr__(self):
+        return f"{self._sign} {self._title}\n{self.message}"
+
+    def _repr_html_(self):
+        colour = _GREEN if self.passed else _RED
+        badge = (f'<span style="background:{colour};color:#fff;border-radius:4px;'
+                 f'padding:1px 7px;font-weight:bold">{self._sign}</span>')
+        return (f'<div class="verdict" style="border-left:4px solid {colour};padding:2px 12px">'
+                f"<p>{badge} <strong>{html.escape(self._title)}</strong></p>"
+                f"{_paragraphs(self.message)}</div>")
+
+    def _ipython_display_(self):
+        """Show the verdict as a cell's value, unless :func:`check` has shown it in that cell."""
+        if self._shown != [cell_number()]:
+            show(self)
+
+    @property
+    def _sign(self):
+        return "✓" if self.passed else "✗"
+
+    @property
+    def _title(self):
+        return f"{self.exercise}: {'passed' if self.passed else self.diagnosis}"
+
+
+def cell_number():
+    """Return the number of the notebook cell that is running; None outside IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return None if shell is None else shell.execution_count
+
+
+def show(result):
+    """Display a result in IPython, and remember in which cell."""
+    from IPython.display import display
+
+    result._shown[:] = [cell_number()]
+    display({"text/plain": repr(result), "text/html": result._repr_html_()}, raw=True)
+
+
+def lines(*labelled):
+    """Join ``(label, text)`` pairs to a message, wrapped; pairs without text are left out."""
+    return "\n".join(textwrap.fill(f"{label}: {text}", WIDTH, subsequent_indent="  ",
+                                   break_long_words=False, break_on_hyphens=False)
+                     for label, text in labelled if text)
+
+
+def number(value):
+    """Write one number so that another machine's last digits cannot change it."""
+    if isinstance(value, bool | bool_):
+        return str(bool(value))
+    return f"{value:.4g}" if abs(value) < 1e15 else f"{value:.3g}"
+
+
+def show_arguments(names, args):
+    """Say what the arguments are: small ones whole, arrays by their shape."""
+    return ", ".join(f"{name} {_show(arg)}" for name, arg in zip(names, args, strict=False))
+
+
+def _show(arg):
+    if isinstance(arg, ndarray):
+        if arg.ndim == 1 and arg.size <= 6 and arg.dtype.kind in "biuf":
+            return "= [" + ", ".join(map(number, arg)) + "]"
+        return f"of shape {arg.shape}"
+    if isinstance(arg, bool | int | float):
+        return f"= {number(arg)}"
+    return f"(a {type(arg).__name__})"
+
+
+def _paragraphs(message):
+    """Set each labelled line of a message as a paragraph, its label in bold."""
+    text = message.replace("\n  ", " ")
+    found = []
+    for line in text.splitlines():
+        label, colon, rest = line.partition(": ")
+        found.append(f"<p><em>{html.escape(label)}:</em> {html.escape(rest)}</p>" if colon
+                     else f"<p>{html.escape(line)}</p>")
+    return "".join(found)
+
+
+class Note(str):
+    """A sentence that a notebook shows without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return textwrap.fill(self, WIDTH)
