@@ -12,6 +12,8 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
+from attention_book import __version__
+
 ANCHOR = re.compile(r"""<a\s+(?:id|name)=["']([^"']+)["']""")
 BOXES = {"predict": "predict", "exercise": "exercise", "in practice": "in-practice",
          "pitfall": "pitfall"}
@@ -69,6 +71,11 @@ class FoldedSolutions(SphinxTransform):
                 cell["prompt_show"], cell["prompt_hide"] = "Show a solution", "Hide the solution"
 
 
+def show_version(app, config):
+    """Say at the foot of every page which version of the book it is."""
+    config.html_theme_options["extra_footer"] = f"Version {__version__}"
+
+
 def describe_page(app, pagename, templatename, context, doctree):
     """Give the page a description: the beginning of its first paragraph."""
     text = app.config.project
@@ -96,6 +103,7 @@ def copy_mathjax(app, error):
 
 
 def setup(app):
+    app.connect("config-inited", show_version)
     app.add_transform(Anchors)
     app.add_transform(Boxes)
     app.add_transform(FoldedSolutions)
