@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numpy import absolute, array, asarray, errstate, float64, isfinite, isnan, ndarray
 
 MOST_VALUES = 10**6  # a result larger than this is compared by its shape alone
-RTOL, ATOL = 1e-4, 1e-6  # float32 passes, a weight of exp(-10) that should be 0 does not
+TOLERANCE = 1e-4, 1e-6  # relative, absolute: float32 passes, exp(-10) instead of 0 does not
 
 _FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 
@@ -51,10 +51,11 @@ def describe(value):
             "ndarray": "an array of text"}.get(name, f"a value of type {name}")
 
 
-def close(got, wanted, rtol=RTOL, atol=ATOL):
+def close(got, wanted, tolerance=TOLERANCE):
     """Tell position by position whether two arrays of one shape agree; NaN agrees with NaN."""
+    relative, least = tolerance
     with errstate(all="ignore"):
-        near = absolute(got - wanted) <= atol + rtol * absolute(wanted)
+        near = absolute(got - wanted) <= least + relative * absolute(wanted)
         near &= isfinite(got) & isfinite(wanted)
         return near | (got == wanted) | (isnan(got) & isnan(wanted))
 
@@ -64,14 +65,15 @@ def fits_family(got, wanted):
     return got == wanted or (wanted == "float" and got == "int")
 
 
-def parts_agree(got, wanted):
+def parts_agree(got, wanted, tolerance=TOLERANCE):
     """Tell whether two results are the same, whole and decimal numbers alike."""
-    return len(got) == len(wanted) and all(map(_same, got, wanted))
+    return len(got) == len(wanted) and all(
+        _same(one, other, tolerance) for one, other in zip(got, wanted, strict=True))
 
 
-def first_difference(got, wanted):
+def first_difference(got, wanted, tolerance=TOLERANCE):
     """Return the first index at which two parts of one shape differ, or None."""
-    wrong = ~close(got.values, wanted.values)
+    wrong = ~close(got.values, wanted.values, tolerance)
     if not wrong.any():
         return None
     return tuple(int(axis[0]) for axis in asarray(wrong).nonzero()) if got.shape else ()
@@ -84,9 +86,9 @@ def telling(parts):
                for part in parts)
 
 
-def _same(got, wanted):
+def _same(got, wanted, tolerance):
     number = ("int", "float", "half")
     alike = got.family == wanted.family or (got.family in number and wanted.family in number)
     if got.shape != wanted.shape or not alike or got.values is None or wanted.values is None:
         return False
-    return bool(close(got.values, wanted.values).all())
+    return bool(close(got.values, wanted.values, tolerance).all())

@@ -31,8 +31,8 @@ def no_answer(exercise, answer):
                        f"What do you predict? Write it down: {exercise.signature}.")
     if not exercise.predicts and not callable(answer):
         seen = f"{_capital(as_part(answer).described)} was handed in, not a function"
-        return Problem("not-a-function", seen, "Did you call your function? Hand in the function itself, by "
-                       "its name without parentheses.")
+        return Problem("not-a-function", seen, "Did you call your function? Hand in the function "
+                       "itself, by its name without parentheses.")
     return None
 
 
@@ -121,7 +121,7 @@ def _wrong_shape(exercise, name, got, want):
 
 def _wrong_values(exercise, parts, wanted):
     for name, got, want in zip(_names(exercise), parts, wanted, strict=True):
-        index = first_difference(got, want)
+        index = first_difference(got, want, exercise.tolerance)
         if index is None:
             continue
         came, due = got.values[index], want.values[index]

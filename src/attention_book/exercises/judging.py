@@ -89,7 +89,7 @@ def _copied(exercise, trials):
     return (len(shown.parts) == len(value)
             and all(trial.outcome.ended == "returned"
                     and parts_agree(trial.outcome.parts, shown.parts) for trial in trials)
-            and all(got.shape == want.shape and close(got.values, want.values, 0.01, 0.01).all()
+            and all(got.shape == want.shape and close(got.values, want.values, (0.01, 0.01)).all()
                     for got, want in zip(shown.parts, value, strict=True)))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from numpy import array, asarray
 
+from attention_book.exercises.compare import TOLERANCE
+
 Answer = Any  # a function, or, in an exercise that asks for a prediction, a value
 
 
@@ -99,6 +101,7 @@ class Exercise:
     parts: tuple[str, ...] = ()  # names of the results, where there are several
     package: tuple = ()  # the package's functions for the same thing, or (function, argument)
     observe: Callable | None = None  # (args, calls) -> what the calls of a Watched argument were
+    tolerance: tuple[float, float] = TOLERANCE  # relative, absolute
     predicts: bool = False  # the answer is a value
     steps: tuple[Step, ...] = ()  # of a prediction
     faulty: Callable | None = None  # the listing to mend; also a way of one of the mistakes
@@ -147,12 +150,13 @@ class Watched:
         return Watched(self.function)
 
 
-def prediction(*, value, steps, **fields):
+def prediction(*, value, steps, tolerance=0.0, **fields):
     """Declare an exercise whose answer is a value: a shape, a number, a short list.
 
+    ``tolerance`` is how far a predicted number may be off.
     ``steps`` lead from what is given to ``value``; the verdict shows those before the one at
     which a prediction goes astray (:attr:`Mistake.step`).
     """
     case = (Case((), "the question as it stands", step=steps[-1].name),)
     return Exercise(predicts=True, reference=lambda: value, cases=case, naming=case, solution=value,
-                    steps=tuple(steps), **fields)
+                    steps=tuple(steps), tolerance=(0.0, tolerance), **fields)

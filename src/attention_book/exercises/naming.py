@@ -27,14 +27,15 @@ def mistakes_made(exercise):
                 for mistake in exercise.mistakes}
 
 
-def same_outcome(one, other, case):
+def same_outcome(exercise, case, one, other):
     """Tell whether two answers did the same on a case: shape, values, calls and memory."""
     if one.ended != other.ended or one.ended == "too-slow":
         return False
     if one.ended == "raised":
         return True
     heavy = [case.memory is not None and each.peak > case.memory for each in (one, other)]
-    return heavy[0] == heavy[1] and one.calls == other.calls and parts_agree(one.parts, other.parts)
+    return (heavy[0] == heavy[1] and one.calls == other.calls
+            and parts_agree(one.parts, other.parts, exercise.tolerance))
 
 
 def name_mistake(exercise, outcomes, wrong):
@@ -57,7 +58,7 @@ def name_mistake(exercise, outcomes, wrong):
         return None
     made = mistakes_made(exercise)
     for name, ways in made.items():
-        if any(all(map(same_outcome, outcomes, way, exercise.naming)) for way in ways):
+        if any(_same_everywhere(exercise, outcomes, way) for way in ways):
             return exercise.mistake(name)
     marks = {name: _explained(exercise, outcomes, wrong, ways) for name, ways in made.items()}
     best = max(marks.values())
@@ -69,13 +70,17 @@ def twins(exercise):
     """Return the pairs of mistakes, some way of which does the same on every naming input."""
     made = list(mistakes_made(exercise).items())
     return [(name, other) for i, (name, ways) in enumerate(made) for other, others in made[i + 1:]
-            if any(all(map(same_outcome, way, again, exercise.naming))
-                   for way in ways for again in others)]
+            if any(_same_everywhere(exercise, way, again) for way in ways for again in others)]
+
+
+def _same_everywhere(exercise, some, others):
+    return all(same_outcome(exercise, case, one, other)
+               for case, one, other in zip(exercise.naming, some, others, strict=True))
 
 
 def _explained(exercise, outcomes, wrong, ways):
     """Mark a mistake: whether it explains all that is wrong, and how many telling outcomes."""
-    explained = [any(same_outcome(outcome, way[i], case) for way in ways)
+    explained = [any(same_outcome(exercise, case, outcome, way[i]) for way in ways)
                  for i, (outcome, case) in enumerate(zip(outcomes, exercise.naming, strict=True))]
     everything = all(e for e, w in zip(explained, wrong, strict=True) if w)
     sure = sum(e and w and telling(outcome.parts)

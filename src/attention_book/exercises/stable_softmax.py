@@ -12,7 +12,7 @@ from attention_book.exercises.building_blocks import (
     softmax,
     unstable_softmax,
 )
-from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
 
 CHAPTER = "03_stable_softmax"
 
@@ -183,4 +183,150 @@ _SOFTMAX = Exercise(
     package=(attention_book.softmax,),
 )
 
-EXERCISES = (_SOFTMAX,)
+
+# --- predict_shifted_softmax ----------------------------------------------------------------------
+_PREDICT = prediction(
+    id="predict_shifted_softmax",
+    chapter=CHAPTER,
+    title="A thousand more on every score",
+    signature="a list of three numbers",
+    shapes="(3,)",
+    prompt="The scores [0, log 2, log 5] have the weights [0.125, 0.25, 0.625]. Which weights have "
+           "the scores [1000, 1000 + log 2, 1000 + log 5]? Write down three numbers, to two "
+           "digits, before you run anything.",
+    hints=("Weights are not negative and sum to one, whatever the scores.",
+           "Write each exponential as a product: exp(1000 + s) = exp(1000) · exp(s).",
+           "Which factor do the numerator and the denominator share?"),
+    value=np.array([0.125, 0.25, 0.625]),
+    tolerance=0.006,
+    steps=(
+        Step("scores", "[1000, 1000.693, 1001.609]"),
+        Step("the shift by the row's maximum", "[-1.609, -0.916, 0]"),
+        Step("exponentials", "[0.2, 0.4, 1], whose sum is 1.6"),
+        Step("weights", "[0.125, 0.25, 0.625], the same as without the thousand"),
+    ),
+    mistakes=(
+        Mistake(
+            id="thousand-kept",
+            seen="The thousand that was added to the scores appears in the weights.",
+            question="What must the weights of a row sum to?",
+            ways=([1000.125, 1000.25, 1000.625], [1000, 1000.69, 1001.61]),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="overflow",
+            seen="Overflow was predicted: that is what one way of computing gives, not what the "
+                 "weights are.",
+            question="The quotient of two huge numbers can be small. Can you find it without "
+                     "forming either of them?",
+            ways=([math.nan] * 3, [math.inf] * 3),
+            step="exponentials",
+        ),
+        Mistake(
+            id="all-alike",
+            seen="Equal weights were predicted, as if the thousand drowned the differences.",
+            question="Does a weight depend on the scores themselves, or on their differences?",
+            ways=([1 / 3] * 3, [0.33, 0.33, 0.34]),
+            step="exponentials",
+        ),
+        Mistake(
+            id="winner-takes-all",
+            seen="All the weight went to the largest score, as if large scores were far apart.",
+            question="How far is the largest score above the next one, before and after the shift?",
+            ways=([0, 0, 1], [0.0, 0.01, 0.99]),
+            step="weights",
+        ),
+    ),
+    variants=([0.125, 0.25, 0.625], (0.13, 0.25, 0.62), np.array([0.125, 0.25, 0.625])),
+)
+
+
+# --- fault_log_softmax ----------------------------------------------------------------------------
+def fault_log_softmax(x):
+    largest = x.max(axis=-1, keepdims=True)
+    shifted = x - largest
+    total = np.exp(x).sum(axis=-1, keepdims=True)
+    return shifted - np.log(total)
+
+
+def _reference_log_softmax_row(row):
+    largest = max(row)
+    total = math.fsum(math.exp(score - largest) for score in row)
+    return [score - largest - math.log(total) for score in row]
+
+
+def _log_softmax(x):
+    shifted = x - x.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def _log_softmax_in_loops(x):
+    if np.ndim(x) > 1:
+        return [_log_softmax_in_loops(row) for row in x]
+    largest = max(x)
+    total = sum(math.exp(score - largest) for score in x)
+    return [score - largest - math.log(total) for score in x]
+
+
+_FAULT = Exercise(
+    id="fault_log_softmax",
+    chapter=CHAPTER,
+    title="Mend the log-softmax",
+    signature="fault_log_softmax(x)",
+    shapes="(..., n) → (..., n)",
+    prompt="This listing should return the logarithm of the softmax over the last axis. One line "
+           "is at fault. Find it, and change as little as you can.",
+    hints=("Try scores whose weights you know: [0, log 2, log 5].",
+           "The exponentials of the result should sum to one. For which scores do they?",
+           "Which lines use the shifted scores, and which use the scores themselves?"),
+    example=Example((_EXAMPLE,), [-2.0794415, -1.3862944, -0.4700036]),
+    reference=by_row(_reference_log_softmax_row),
+    cases=_JUDGING,
+    naming=_NAMING,
+    mistakes=(
+        Mistake(
+            id="shift-half-used",
+            seen="One term uses the shifted scores and the other does not, so the result is off by "
+                 "the maximum.",
+            question="By how much is each row off, and where does that number come from?",
+            ways=(fault_log_softmax,
+                  lambda x: x - x.max(axis=-1, keepdims=True)
+                  - np.logaddexp.reduce(x, axis=-1, keepdims=True)),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="scores-not-shifted",
+            seen="The sum is taken over shifted scores, but is subtracted from unshifted ones.",
+            question="By how much is each row off, and where does that number come from?",
+            ways=(lambda x: x - np.log(np.exp(x - x.max(axis=-1, keepdims=True))
+                                       .sum(axis=-1, keepdims=True)),
+                  by_row(lambda row: row - np.log(np.exp(row - row.max()).sum()))),
+            step="the difference of scores and logarithm",
+        ),
+        Mistake(
+            id="no-max-shift",
+            seen="The shift is gone: gentle scores come out right, large ones overflow.",
+            question="What was the shift there for?",
+            ways=(lambda x: x - np.log(np.exp(x).sum(axis=-1, keepdims=True)),
+                  lambda x: np.log(unstable_softmax(x)),
+                  by_row(lambda row: [score - math.log(sum(map(math.exp, row))) for score in row])),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="log-of-softmax",
+            seen="The logarithm is taken of finished weights, and a weight that underflowed to 0 "
+                 "gives −inf.",
+            question="Is log(exp(s)) needed at all, or can you write down what it is?",
+            ways=(lambda x: np.log(softmax(x)),
+                  by_row(lambda row: np.log(softmax(row)))),
+            step="the difference of scores and logarithm",
+        ),
+    ),
+    variants=(_log_softmax_in_loops, in_float32(_log_softmax),
+              lambda x: x - np.logaddexp.reduce(x, axis=-1, keepdims=True)),
+    solution=_log_softmax,
+    package=(attention_book.log_softmax,),
+    faulty=fault_log_softmax,
+)
+
+EXERCISES = (_SOFTMAX, _PREDICT, _FAULT)
