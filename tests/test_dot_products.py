@@ -115,15 +115,26 @@ def test_an_overflow_leaves_every_other_score_as_it_was(dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS[1:])
-@pytest.mark.parametrize("exponent", [-3, -1, 1, 3])
-def test_a_scale_beyond_the_type_is_used_as_it_is(dtype, exponent):
-    scale = np.ldexp(np.longdouble(1), exponent * min(np.finfo(dtype).maxexp // 2, 330))
-    half = np.ldexp(dtype(1), -exponent * min(np.finfo(dtype).maxexp // 4, 160))
-    q, k = np.array([[half, half]], dtype), np.array([[half, 3 * half]], dtype)
+def test_any_scale_that_the_type_holds(rng, dtype):
+    info = np.finfo(dtype)
+    q, k = rng.normal(size=(3, 2)).astype(dtype), rng.normal(size=(5, 2)).astype(dtype)
+    half = info.maxexp // 2
     with np.errstate(all="raise"):
-        got = scores(q, k, scale=scale)
-    wanted, _ = scores_exact(q, k, scale)
-    assert got[0, 0] == float(wanted[0][0])
+        check_against_exact(np.ldexp(q, -half), np.ldexp(k, -half), scale=info.max)
+        check_against_exact(np.ldexp(q, half), np.ldexp(k, half + 2), scale=info.tiny)
+        check_against_exact(q, k, scale=info.tiny)
+        check_against_exact(q, k, scale=info.smallest_subnormal)
+    if dtype == np.float32:
+        assert not scores(q, k, scale=1e-60).any()
+
+
+@pytest.mark.parametrize("dtype", FLOATS[1:])
+def test_beyond_the_type_means_infinite_though_the_row_holds_larger_numbers(dtype):
+    info = np.finfo(dtype)
+    q = np.ldexp(np.ones((1, 2), dtype), [[info.maxexp - 1, 3 - info.maxexp]])
+    k = np.ldexp(np.array([[0, 1]], dtype), info.maxexp - 2)
+    assert scores(q, k, scale=1.0).tolist() == [[2]]
+    assert scores(q, k, scale=info.max).tolist() == [[np.inf]]
 
 
 def test_beyond_the_type_a_score_is_infinite_without_a_warning():

@@ -121,7 +121,7 @@ CASES = [
     (bad(scores, Q, K, scale=np.nan), ValueError, "scale", "nan", "a finite number", ""),
     (bad(scores, Q, K, scale=np.inf), ValueError, "scale", "inf", "a finite number", ""),
     (bad(attention, Q, K, V, scale=np.float32("-inf")), ValueError, "scale", "-inf", "finite", ""),
-    (bad(attention, Q, K, V, scale=10**400), ValueError, "scale", "inf", "that a float holds", ""),
+    (bad(attention, Q, K, V, scale=10**400), ValueError, "scale", "inf", "that float64 holds", ""),
     (bad(scores, Q, K, scale="1"), TypeError, "scale", "type str", "one real number", ""),
     (bad(scores, Q, K, scale=True), TypeError, "scale", "True", "one real number", ""),
     (bad(scores, Q, K, scale=np.True_), TypeError, "scale", "shape () of bool", "one real", ""),
@@ -211,13 +211,24 @@ def test_refused_before_any_work():
         causal_attention(huge, huge[:10**6], huge[:10**6], WV)
 
 
-def test_a_scale_beyond_floats_is_refused_for_every_type():
-    large = np.longdouble(2) ** 16000
-    if np.isfinite(large):  # where longdouble is wider
-        for dtype in (np.float32, np.longdouble):
-            with pytest.raises(ValueError, match="scale: got inf; wanted a finite"):
-                scores(Q.astype(dtype), K.astype(dtype), scale=large)
+@pytest.mark.parametrize("dtype, scale", [
+    (np.float16, 1e39), (np.float32, -1e39), (np.float32, np.longdouble(1e300)),
+    (np.float64, 10**309), (np.longdouble, 10**5000),
+], ids=["float16", "negative", "longdouble scale", "whole number", "longdouble"])
+def test_a_scale_beyond_the_type_is_refused(dtype, scale):
+    work = np.dtype(np.float32 if dtype == np.float16 else dtype)
+    with pytest.raises(ValueError, match=rf"scale: got \S+; wanted a finite number that {work} h"):
+        scores(Q.astype(dtype), K.astype(dtype), scale=scale)
+    with pytest.raises(ValueError, match=rf"scale: got \S+; wanted a finite number that {work} h"):
+        attention(Q.astype(dtype), K.astype(dtype), V.astype(dtype), scale=scale)
+
+
+def test_scales_of_other_kinds():
     assert scores(Q, K, scale=Fraction(1, 2))[0, 0] == 3.5
+    halves = Q.astype(np.float16) / 256
+    assert attention(halves, halves, halves, scale=1e5)[0, 0] == 1 / 256  # computed in float32
+    exact = np.longdouble(1) / 3
+    assert scores(exact[None, None], np.ones((1, 1)), scale=exact)[0, 0] == exact * exact
 
 
 def test_small_helpers():

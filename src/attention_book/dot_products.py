@@ -37,8 +37,8 @@ def scores(q, k, *, scale=None):
     Notes
     -----
     float16 is computed in float32. A dot product is summed in some order, so its rounding error is
-    proportional to ``sum(abs(q * k))``, not to the score: at most ``(d_head / 2 + 2) * eps * scale``
-    times that. The scale is that of Vaswani et al. (2017), section 3.2.1.
+    proportional to ``sum(abs(q * k))``, not to the score. It is at most that times
+    ``(d_head / 2 + 2) * eps * scale``. The scale is that of Vaswani et al. (2017), section 3.2.1.
 
     Examples
     --------
@@ -62,15 +62,16 @@ def product(a, b, scale=1.0):
     Sums may overflow although their total, times the scale, fits the type. Such entries, and no
     others, are taken again, with every row of ``a`` and column of ``b`` divided by a power of two.
     """
-    result = a @ b * a.dtype.type(scale)
-    if np.isfinite(result).all():
+    unscaled = a @ b
+    result = unscaled * a.dtype.type(scale)
+    if np.isfinite(unscaled).all():
         return result
     a_part, a_exponent = _mantissa_and_exponent(a, axis=-1)
     b_part, b_exponent = _mantissa_and_exponent(b, axis=-2)
     scale_part, scale_exponent = np.frexp(scale)
     again = a_part @ b_part * a.dtype.type(scale_part)
     again = np.ldexp(again, a_exponent + b_exponent + scale_exponent)
-    return np.where(np.isfinite(result) | np.isnan(again), result, again)
+    return np.where(np.isfinite(unscaled) | np.isnan(again), result, again)
 
 
 def _mantissa_and_exponent(x, axis):

@@ -73,10 +73,10 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     [[4.0, 5.0, 6.0]]
     """
     q, k, v = check_queries_keys_values(q, k, v)
-    scale = check_scale(scale, q.shape[-1], v.dtype)
+    dtype, work = v.dtype, working_type(v.dtype)
+    scale = check_scale(scale, q.shape[-1], work)
     if mask is not None:
         mask = _check_attention_mask(mask, q, k, v)
-    dtype, work = v.dtype, working_type(v.dtype)
     q, k, v = (array.astype(work, copy=False) for array in (q, k, v))
 
     s = scores(q, k, scale=scale)  # (..., n_query, n_key)

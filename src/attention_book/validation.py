@@ -156,12 +156,12 @@ def check_scale(scale, d_head, dtype=np.float64):
     if isinstance(scale, bool | np.bool_) or not isinstance(scale, numbers.Real):
         complain(TypeError, "scale", describe(scale), "one real number, or None for d_head**-0.5")
     try:
-        factor = float(scale)
+        factor = scale if isinstance(scale, np.longdouble) else float(scale)
     except OverflowError:  # a whole number beyond every float
         factor = np.inf
-    if not np.isfinite(factor):
-        complain(ValueError, "scale", factor, "a finite number that a float holds")
-    return number(scale)
+    if not abs(factor) <= number(np.finfo(dtype).max):
+        complain(ValueError, "scale", factor, f"a finite number that {np.dtype(dtype)} holds")
+    return number(factor)
 
 
 def check_count(name, value, *, least=0):
