@@ -21,6 +21,7 @@ _EXAMPLE = np.log([1.0, 2.0, 5.0])
 _LINE = np.array([0.5, -1.25, 2.0])
 _GENTLE = _rng.normal(size=(5, 7)).round(3)
 _POSITIVE = np.abs(_rng.normal(size=(3, 5))).round(3) + 0.25
+_EIGHTHS = (8 * _GENTLE).round() / 8
 _CUBE = _rng.normal(size=(2, 3, 5)).round(3)
 # Multiples of 1/8: float32 holds them exactly.
 _LARGE = np.array([[1000.0, 999.5, 996, 998.25, 1001], [1500, 1498, 1501.5, 1499, 1497.5]])
@@ -184,71 +185,102 @@ _SOFTMAX = Exercise(
 )
 
 
-# --- predict_shifted_softmax ----------------------------------------------------------------------
-_PREDICT = prediction(
-    id="predict_shifted_softmax",
+# --- log_sum_exp(x) -------------------------------------------------------------------------------
+def _reference_log_sum_exp(row):
+    largest = max(row)
+    return largest + math.log(math.fsum(math.exp(score - largest) for score in row))
+
+
+def _log_sum_exp(x):
+    largest = x.max(axis=-1, keepdims=True)
+    total = np.exp(x - largest).sum(axis=-1)
+    return largest[..., 0] + np.log(total)
+
+
+def _log_sum_exp_in_loops(x):
+    if np.ndim(x) > 1:
+        return [_log_sum_exp_in_loops(row) for row in x]
+    largest = max(x)
+    return largest + math.log(sum(math.exp(score - largest) for score in x))
+
+
+def _log_mean_exp(x):
+    return _log_sum_exp(x) - np.log(x.shape[-1])
+
+
+_LOG_SUM_EXP = Exercise(
+    id="log_sum_exp",
     chapter=CHAPTER,
-    title="A thousand more on every score",
-    signature="a list of three numbers",
-    shapes="(3,)",
-    prompt="The scores [0, log 2, log 5] have the weights [0.125, 0.25, 0.625]. Which weights have "
-           "the scores [1000, 1000 + log 2, 1000 + log 5]? Write down three numbers, to two "
-           "digits, before you run anything.",
-    hints=("Weights are not negative and sum to one, whatever the scores.",
-           "Write each exponential as a product: exp(1000 + s) = exp(1000) · exp(s).",
-           "Which factor do the numerator and the denominator share?"),
-    value=np.array([0.125, 0.25, 0.625]),
-    tolerance=0.006,
-    steps=(
-        Step("scores", "[1000, 1000.693, 1001.609]"),
-        Step("the shift by the row's maximum", "[-1.609, -0.916, 0]"),
-        Step("exponentials", "[0.2, 0.4, 1], whose sum is 1.6"),
-        Step("weights", "[0.125, 0.25, 0.625], the same as without the thousand"),
-    ),
+    title="The logarithm of a sum of exponentials",
+    signature="log_sum_exp(x)",
+    shapes="(..., n) → (...)",
+    prompt="Write log_sum_exp(x): for each row, the logarithm of the sum of its exponentials, "
+           "for scores of any size.",
+    hints=("First write it as its name says: np.log, of a sum, of np.exp. For which scores is that "
+           "infinite?",
+           "If m is subtracted from every score, by how much does the result change?",
+           "Take m to be the row's maximum, and put back at the end what you took away."),
+    example=Example((_EXAMPLE,), 2.0794415),
+    reference=by_row(_reference_log_sum_exp),
+    cases=_JUDGING,
+    naming=_NAMING,
     mistakes=(
         Mistake(
-            id="thousand-kept",
-            seen="The thousand that was added to the scores appears in the weights.",
-            question="What must the weights of a row sum to?",
-            ways=([1000.125, 1000.25, 1000.625], [1000, 1000.69, 1001.61]),
+            id="no-max-shift",
+            seen="Gentle scores come out right; large ones overflow to inf, very negative ones "
+                 "underflow to log(0).",
+            question="If one number is subtracted from every score of a row, what happens to the "
+                     "result?",
+            ways=(lambda x: np.log(np.exp(x).sum(axis=-1)),
+                  by_row(lambda row: math.log(sum(math.exp(score) for score in row))),
+                  lambda x: np.log(np.einsum("...n->...", np.exp(x)))),
             step="the shift by the row's maximum",
         ),
         Mistake(
-            id="overflow",
-            seen="Overflow was predicted: that is what one way of computing gives, not what the "
-                 "weights are.",
-            question="The quotient of two huge numbers can be small. Can you find it without "
-                     "forming either of them?",
-            ways=([math.nan] * 3, [math.inf] * 3),
-            step="exponentials",
+            id="max-not-added-back",
+            seen="The maximum is subtracted before the exponential and never added again.",
+            question="For a row of one score, what should the result be, and what is yours?",
+            ways=(lambda x: np.log(np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1)),
+                  by_row(lambda row: math.log(sum(math.exp(score - max(row)) for score in row)))),
+            step="putting the maximum back",
         ),
         Mistake(
-            id="all-alike",
-            seen="Equal weights were predicted, as if the thousand drowned the differences.",
-            question="Does a weight depend on the scores themselves, or on their differences?",
-            ways=([1 / 3] * 3, [0.33, 0.33, 0.34]),
-            step="exponentials",
+            id="mean-not-sum",
+            seen="The exponentials are averaged, so the result is too small by the logarithm of "
+                 "their number.",
+            question="What is the result for n scores of 0: log(n), or 0?",
+            ways=(_log_mean_exp, lambda x: np.log(np.exp(x).mean(axis=-1)),
+                  by_row(lambda row: max(row) + math.log(sum(np.exp(row - max(row))) / len(row)))),
+            step="the sum of the shifted exponentials",
         ),
         Mistake(
-            id="winner-takes-all",
-            seen="All the weight went to the largest score, as if large scores were far apart.",
-            question="How far is the largest score above the next one, before and after the shift?",
-            ways=([0, 0, 1], [0.0, 0.01, 0.99]),
-            step="weights",
+            id="sum-of-logs",
+            seen="Logarithms are summed, where the logarithm of a sum is wanted.",
+            question="Is log(a) + log(b) the same as log(a + b)?",
+            ways=(lambda x: np.log(np.exp(x)).sum(axis=-1), lambda x: x.sum(axis=-1),
+                  lambda x: np.log(x).sum(axis=-1),
+                  lambda x: x.max(axis=-1) + (x - x.max(axis=-1, keepdims=True)).sum(axis=-1)),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="Another axis than the last is summed away.",
+            question="Which axis is missing from the shape of your result?",
+            ways=(lambda x: np.logaddexp.reduce(x, axis=0),
+                  lambda x: np.log(np.exp(x).sum(axis=0)),
+                  lambda x: np.logaddexp.reduce(x, axis=max(x.ndim - 2, 0))),
+            step="the last axis",
         ),
     ),
-    variants=([0.125, 0.25, 0.625], (0.13, 0.25, 0.62), np.array([0.125, 0.25, 0.625])),
+    variants=(_log_sum_exp_in_loops, in_float32(_log_sum_exp),
+              lambda x: np.logaddexp.reduce(x, axis=-1),
+              lambda x: x.max(axis=-1) - np.log(softmax(x).max(axis=-1))),
+    solution=_log_sum_exp,
+    package=(attention_book.log_sum_exp,),
 )
 
 
-# --- fault_log_softmax ----------------------------------------------------------------------------
-def fault_log_softmax(x):
-    largest = x.max(axis=-1, keepdims=True)
-    shifted = x - largest
-    total = np.exp(x).sum(axis=-1, keepdims=True)
-    return shifted - np.log(total)
-
-
+# --- log_softmax(x) -------------------------------------------------------------------------------
 def _reference_log_softmax_row(row):
     largest = max(row)
     total = math.fsum(math.exp(score - largest) for score in row)
@@ -266,6 +298,393 @@ def _log_softmax_in_loops(x):
     largest = max(x)
     total = sum(math.exp(score - largest) for score in x)
     return [score - largest - math.log(total) for score in x]
+
+
+def _floored(least):
+    return lambda x: np.log(softmax(x) + least)
+
+
+_LOG_SOFTMAX = Exercise(
+    id="log_softmax",
+    chapter=CHAPTER,
+    title="The logarithm of the weights",
+    signature="log_softmax(x)",
+    shapes="(..., n) → (..., n)",
+    prompt="Write log_softmax(x): the logarithm of the softmax over the last axis. It is finite "
+           "also where a weight is too small for a float.",
+    hints=("What is the logarithm of a quotient?",
+           "What is the logarithm of exp(s)? Does exp(s) have to be computed for it?",
+           "What is left to compute is the logarithm of a sum of exponentials. You know how."),
+    example=Example((_EXAMPLE,), [-2.0794415, -1.3862944, -0.4700036]),
+    reference=by_row(_reference_log_softmax_row),
+    cases=_JUDGING,
+    naming=_NAMING,
+    mistakes=(
+        Mistake(
+            id="log-of-softmax",
+            seen="The logarithm is taken of finished weights; a weight that underflowed to 0 has "
+                 "none.",
+            question="The weight is lost once it is 0. Which quantity, known before that, is its "
+                     "logarithm?",
+            ways=(lambda x: np.log(softmax(x)), by_row(lambda row: np.log(softmax(row))),
+                  *map(_floored, (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30,
+                                  1e-300))),
+            step="the difference of scores and logarithm",
+        ),
+        Mistake(
+            id="no-max-shift",
+            seen="Gentle scores come out right, but the exponential of a large score overflows.",
+            question="Which number may be taken from a whole row without changing its weights?",
+            ways=(lambda x: x - np.log(np.exp(x).sum(axis=-1, keepdims=True)),
+                  lambda x: np.log(unstable_softmax(x)),
+                  by_row(lambda row: [score - math.log(sum(map(math.exp, row))) for score in row])),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="sum-not-logged",
+            seen="The sum itself is subtracted, not its logarithm.",
+            question="Do the exponentials of a row of your result sum to one?",
+            ways=(lambda x: x - x.max(axis=-1, keepdims=True)
+                  - np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True),
+                  lambda x: x - np.exp(x).sum(axis=-1, keepdims=True),
+                  by_row(lambda row: row - row.max() - sum(np.exp(row - row.max())))),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="The exponentials of the result sum to one along another axis than the last.",
+            question="Along which axis do the scores of one row run?",
+            ways=(lambda x: x - np.logaddexp.reduce(x, axis=0, keepdims=True),
+                  lambda x: np.log(softmax(x, axis=0)),
+                  lambda x: np.log(softmax(x, axis=max(x.ndim - 2, 0)))),
+            step="the last axis",
+        ),
+    ),
+    variants=(_log_softmax_in_loops, in_float32(_log_softmax),
+              lambda x: x - np.logaddexp.reduce(x, axis=-1, keepdims=True),
+              lambda x: x - _log_sum_exp(x)[..., None]),
+    solution=_log_softmax,
+    package=(attention_book.log_softmax,),
+)
+
+
+# --- temperature_softmax(x, temperature) ----------------------------------------------------------
+def _reference_temperature(x, temperature):
+    return by_row(reference_softmax)(np.asarray(x, dtype=np.float64) / temperature)
+
+
+def _temperature_softmax(x, temperature):
+    scaled = x / temperature
+    exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _temperature_in_loops(x, temperature):
+    if np.ndim(x) > 1:
+        return [_temperature_in_loops(row, temperature) for row in x]
+    largest = max(x)
+    exponentials = [math.exp((score - largest) / temperature) for score in x]
+    return [each / sum(exponentials) for each in exponentials]
+
+
+_TEMPERATURE = Exercise(
+    id="temperature_softmax",
+    chapter=CHAPTER,
+    title="Sharper and flatter weights",
+    signature="temperature_softmax(x, temperature)",
+    shapes="(..., n), a number → (..., n)",
+    prompt="Write temperature_softmax(x, temperature): a low temperature sharpens the weights "
+           "towards the largest score, a high one flattens them, and 1 is the softmax itself.",
+    hints=("Which weights come out as the temperature goes to 0? Which as it grows without end?",
+           "The temperature changes how far apart the scores are.",
+           "Dividing scores by a small temperature makes them large. What does that call for?"),
+    example=Example((np.log([1.0, 4.0, 25.0]), 2.0), [0.125, 0.25, 0.625]),
+    reference=_reference_temperature,
+    cases=(
+        Case((_LINE, 0.5), "another row of three scores, a low temperature",
+             "the scores over the temperature"),
+        Case((_GENTLE, 1.0), "gentle scores, temperature 1", "one sum for each row"),
+        Case((_GENTLE, 2.5), "a high temperature", "the scores over the temperature"),
+        Case((_CUBE, 0.75), "scores with three axes", "the last axis"),
+        Case((_EIGHTHS, 1 / 512), "a temperature near zero", "the shift by the row's maximum"),
+        Case((_GENTLE, 1e6), "a very high temperature", "the scores over the temperature"),
+        Case((_LARGE, 2.0), "large scores", "the shift by the row's maximum"),
+        Case((_LARGE, 8.0), "large scores, a high temperature", "the shift by the row's maximum"),
+        Case((_FAR_APART, 0.5), "rows far apart from one another", "one maximum for each row"),
+    ),
+    naming=(Case((_GENTLE, 2.5), "a high temperature"), Case((_GENTLE, 0.75), "a low temperature"),
+            Case((_EIGHTHS, 1 / 512), "a temperature near zero"),
+            Case((_LARGE, 2.0), "large scores"), Case((_LARGE, 8.0), "large scores, higher")),
+    mistakes=(
+        Mistake(
+            id="multiplied-by-temperature",
+            seen="The scores are multiplied by the temperature, so that a high one sharpens.",
+            question="Should a high temperature bring the scores closer together or push them "
+                     "apart?",
+            ways=(lambda x, t: softmax(x * t), lambda x, t: unstable_softmax(x * t),
+                  by_row(lambda row, t: softmax(np.array([score * t for score in row]))),
+                  lambda x, t: softmax(x) ** t / (softmax(x) ** t).sum(axis=-1, keepdims=True)),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="applied-after-softmax",
+            seen="Finished weights are divided or multiplied by the temperature, and no longer sum "
+                 "to one.",
+            question="What do the weights of a row sum to, for temperature 2?",
+            ways=(lambda x, t: softmax(x) / t, lambda x, t: softmax(x) * t,
+                  lambda x, t: unstable_softmax(x) / t,
+                  by_row(lambda row, t: [weight / t for weight in softmax(row)])),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="ignored",
+            seen="The temperature changes nothing: the result is the plain softmax.",
+            question="Where does the temperature enter, and does it cancel again further on?",
+            ways=(lambda x, t: softmax(x), lambda x, t: unstable_softmax(x),
+                  lambda x, t: softmax(x) / t / (softmax(x) / t).sum(axis=-1, keepdims=True)),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="no-max-shift",
+            seen="Divided by a small temperature, the scores grow large, and overflow.",
+            question="Is the largest score of a row still small after the division?",
+            ways=(lambda x, t: unstable_softmax(x / t),
+                  by_row(lambda row, t: _unstable_row(row / t)),
+                  lambda x, t: np.exp(x) ** (1 / t)
+                  / (np.exp(x) ** (1 / t)).sum(axis=-1, keepdims=True)),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="shift-not-divided",
+            seen="The maximum of the undivided scores is subtracted from the divided ones.",
+            question="After your shift, is the largest score of each row 0?",
+            ways=(lambda x, t: np.exp(x / t - x.max(axis=-1, keepdims=True))
+                  / np.exp(x / t - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True),
+                  by_row(lambda row, t: np.exp(row / t - row.max())
+                         / sum(np.exp(row / t - row.max())))),
+            step="the shift by the row's maximum",
+        ),
+    ),
+    variants=(_temperature_in_loops, in_float32(_temperature_softmax),
+              lambda x, temperature: softmax(x * (1 / temperature)),
+              lambda x, temperature: softmax((x - x.max(axis=-1, keepdims=True)) / temperature),
+              lambda x, temperature: attention_book.softmax(x / temperature)),
+    solution=_temperature_softmax,
+)
+
+
+# --- masked_softmax(x, mask) ----------------------------------------------------------------------
+def _reference_masked_row(row, allowed):
+    seen = [score for score, ok in zip(row, allowed, strict=True) if ok]
+    weights = iter(reference_softmax(seen) if seen else ())
+    return [next(weights) if ok else 0.0 for ok in allowed]
+
+
+def _masked_softmax(x, mask):
+    hidden = np.where(mask, x, -np.inf)
+    largest = hidden.max(axis=-1, keepdims=True)
+    exponentials = np.exp(hidden - np.where(np.isinf(largest), 0, largest))
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
+
+
+def _masked_in_loops(x, mask):
+    if np.ndim(x) > 1:
+        return [_masked_in_loops(row, allowed) for row, allowed in zip(x, mask, strict=True)]
+    if not any(mask):
+        return [0.0] * len(x)
+    largest = max(score for score, ok in zip(x, mask, strict=True) if ok)
+    exponentials = [math.exp(score - largest) if ok else 0.0
+                    for score, ok in zip(x, mask, strict=True)]
+    return [each / sum(exponentials) for each in exponentials]
+
+
+def _masked_by_picking(x, mask):
+    weights = np.zeros(x.shape)
+    for place in np.ndindex(x.shape[:-1]):
+        if mask[place].any():
+            weights[place][mask[place]] = softmax(x[place][mask[place]])
+    return weights
+
+
+def _zero_if_empty(function):
+    """Mend the empty rows of a masked softmax: what else is wrong with it stays."""
+    return lambda x, mask: np.where(mask.any(axis=-1, keepdims=True), function(x, mask), 0.0)
+
+
+def _filled(fill):
+    return lambda x, mask: softmax(np.where(mask, x, fill))
+
+
+def _fill_added(fill):
+    return lambda x, mask: softmax(x + np.where(mask, 0.0, fill))
+
+
+def _exponentials_masked(x, mask):
+    return np.exp(x - x.max(axis=-1, keepdims=True)) * mask
+
+
+def _shared(weights):
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def _shared_if_any(weights):
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(total == 0, 1, total)
+
+
+_MASK = np.array([[1, 1, 0, 1, 0, 1, 1], [0, 1, 1, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1],
+                  [0, 0, 0, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1, 0]], dtype=bool)
+_CUBE_MASK = _CUBE < 0.75
+_EMPTY_ROWS = _MASK & (np.arange(5) % 2 == 0)[:, None]
+_LARGE_MASK = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 0, 1]], dtype=bool)
+_TOWER = np.array([[0.5, 1000, -0.25, 1.5, 2], [3, 0.125, 2000, -1, 1500]])
+_TOWER_MASK = np.array([[1, 0, 1, 1, 1], [1, 1, 0, 1, 0]], dtype=bool)
+_DEEP = np.array([[-2000000.0, 0.5, -2000001.5, 1, -2000000.5], [0, -3000001, -3000000, -2, -1.5]])
+_DEEP_MASK = np.array([[1, 0, 1, 0, 1], [0, 1, 1, 0, 0]], dtype=bool)
+_MASKED_HARD = (
+    Case((_LARGE, _LARGE_MASK), "large scores", "the shift by the row's maximum"),
+    Case((_TOWER, _TOWER_MASK), "masked scores that tower over the others",
+         "the mask before the softmax"),
+    Case((_DEEP, _DEEP_MASK), "allowed scores far below the masked ones",
+         "the mask before the softmax"),
+    Case((_GENTLE, _EMPTY_ROWS), "rows with nothing allowed", "rows with nothing allowed"),
+)
+
+_MASKED = Exercise(
+    id="masked_softmax",
+    chapter=CHAPTER,
+    title="Weights for some positions only",
+    signature="masked_softmax(x, mask)",
+    shapes="(..., n), (..., n) of bool → (..., n)",
+    prompt="Write masked_softmax(x, mask): the softmax over the positions where mask is True, and "
+           "0 elsewhere. A row with nothing allowed gives zeros.",
+    hints=("Which score has an exponential of exactly 0?",
+           "np.where(mask, x, ...) chooses, position by position, between a score and something "
+           "else.",
+           "If every score of a row is hidden, what are its maximum and its sum? Neither may be "
+           "used as it is."),
+    example=Example((_EXAMPLE, np.array([True, False, True])), [1 / 6, 0, 5 / 6]),
+    reference=by_row(_reference_masked_row),
+    cases=(
+        Case((_LINE, np.array([False, True, True])), "another row of three scores",
+             "the mask before the softmax"),
+        Case((_GENTLE, np.ones((5, 7), dtype=bool)), "everything allowed", "the softmax itself"),
+        Case((_GENTLE, _MASK), "something allowed in every row", "the mask before the softmax"),
+        Case((_CUBE, _CUBE_MASK), "scores with three axes", "the last axis"),
+        *_MASKED_HARD,
+        Case((_LARGE, np.zeros((2, 5), dtype=bool)), "nothing allowed at all",
+             "rows with nothing allowed"),
+    ),
+    naming=(Case((_GENTLE, _MASK), "something allowed in every row"), *_MASKED_HARD,
+            Case((_GENTLE, np.ones((5, 7), dtype=bool)), "everything allowed")),
+    mistakes=(
+        Mistake(
+            id="masked-after-softmax",
+            seen="Finished weights are set to 0, and what is left no longer sums to one.",
+            question="Who gets the weight that was taken away from the masked positions?",
+            ways=(lambda x, mask: softmax(x) * mask,
+                  lambda x, mask: np.where(mask, unstable_softmax(x), 0.0),
+                  by_row(lambda row, ok: [p if may else 0.0
+                                          for p, may in zip(softmax(row), ok, strict=True)])),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="renormalised-too-late",
+            seen="The mask comes after the exponentials, and the rest is divided by its sum: 0/0 "
+                 "where a masked score towers over the others.",
+            question="Whose maximum was subtracted, and what is then left of the allowed "
+                     "exponentials?",
+            ways=(lambda x, mask: _shared(softmax(x) * mask),
+                  lambda x, mask: _shared(_exponentials_masked(x, mask)),
+                  lambda x, mask: _shared_if_any(softmax(x) * mask),
+                  lambda x, mask: np.nan_to_num(_shared(softmax(x) * mask)),
+                  lambda x, mask: softmax(x) * mask
+                  / ((softmax(x) * mask).sum(axis=-1, keepdims=True) + 1e-12)),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="scores-times-mask",
+            seen="Masked scores are set to 0, and a score of 0 still has a weight.",
+            question="What is exp(0)?",
+            ways=(lambda x, mask: softmax(x * mask),
+                  lambda x, mask: unstable_softmax(np.where(mask, x, 0.0)),
+                  _zero_if_empty(lambda x, mask: softmax(x * mask))),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="inverted-mask",
+            seen="The weights lie where the mask is False.",
+            question="Does True mean that a position may be attended to, or that it is hidden?",
+            ways=(lambda x, mask: _masked_softmax(x, ~mask),
+                  lambda x, mask: softmax(np.where(mask, -np.inf, x)),
+                  lambda x, mask: softmax(np.where(mask, -1e9, x)),
+                  lambda x, mask: softmax(x + np.where(mask, -1e9, 0.0)),
+                  lambda x, mask: np.nan_to_num(softmax(np.where(mask, -np.inf, x)))),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="mask-ignored",
+            seen="The mask changes nothing: the result is the plain softmax.",
+            question="What should the weight of a masked position be?",
+            ways=(lambda x, mask: softmax(x), lambda x, mask: unstable_softmax(x),
+                  _zero_if_empty(lambda x, mask: softmax(x))),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="finite-fill",
+            seen="Masked scores get a low but finite value, and keep weight where the allowed "
+                 "scores are lower still.",
+            question="How low may an allowed score be? Is there a fill below every one of them?",
+            ways=(*map(_filled, (-10, -30, -100, -1e3, -1e4, -1e5, -1e6)),
+                  *map(_fill_added, (-10, -1e4)),
+                  *(_zero_if_empty(_filled(fill)) for fill in (-10, -100, -1e4, -1e6))),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="nan-on-empty-row",
+            seen="A row with nothing allowed becomes NaN: −inf − (−inf), or 0/0.",
+            question="What are the maximum and the sum of a row whose every score is hidden?",
+            ways=(_filled(-np.inf), lambda x, mask: softmax(x + np.log(mask)),
+                  lambda x, mask: _shared(_masked_softmax(x, mask))),
+            step="rows with nothing allowed",
+        ),
+        Mistake(
+            id="uniform-on-empty-row",
+            seen="A row with nothing allowed still gives weights, as if there were something to "
+                 "attend to.",
+            question="What do your weights sum to when every position is masked?",
+            ways=(_filled(-1e9), _filled(-1e30), _filled(np.finfo(np.float64).min),
+                  _fill_added(-1e9), _fill_added(-1e30),
+                  lambda x, mask: np.nan_to_num(_filled(-np.inf)(x, mask), nan=1 / x.shape[-1])),
+            step="rows with nothing allowed",
+        ),
+        Mistake(
+            id="no-max-shift",
+            seen="The mask is right, but nothing is subtracted before the exponential: large "
+                 "scores overflow.",
+            question="Which maximum keeps every allowed exponential between 0 and 1?",
+            ways=(lambda x, mask: _shared(np.exp(x) * mask),
+                  lambda x, mask: _shared_if_any(np.exp(x) * mask),
+                  lambda x, mask: _shared(np.exp(np.where(mask, x, -np.inf))),
+                  lambda x, mask: _shared_if_any(np.exp(np.where(mask, x, -np.inf)))),
+            step="the shift by the row's maximum",
+        ),
+    ),
+    variants=(_masked_in_loops, in_float32(_masked_softmax), _masked_by_picking,
+              _zero_if_empty(_filled(-1e9)), _zero_if_empty(_filled(-np.inf)),
+              lambda x, mask: attention_book.softmax(np.where(mask, x, -np.inf))),
+    solution=_masked_softmax,
+    package=((attention_book.softmax, "mask"),),
+)
+
+
+# --- fault_log_softmax ----------------------------------------------------------------------------
+def fault_log_softmax(x):
+    largest = x.max(axis=-1, keepdims=True)
+    shifted = x - largest
+    total = np.exp(x).sum(axis=-1, keepdims=True)
+    return shifted - np.log(total)
 
 
 _FAULT = Exercise(
@@ -329,4 +748,61 @@ _FAULT = Exercise(
     faulty=fault_log_softmax,
 )
 
-EXERCISES = (_SOFTMAX, _PREDICT, _FAULT)
+# --- predict_shifted_softmax ----------------------------------------------------------------------
+_PREDICT = prediction(
+    id="predict_shifted_softmax",
+    chapter=CHAPTER,
+    title="A thousand more on every score",
+    signature="a list of three numbers",
+    shapes="(3,)",
+    prompt="The scores [0, log 2, log 5] have the weights [0.125, 0.25, 0.625]. Which weights have "
+           "the scores [1000, 1000 + log 2, 1000 + log 5]? Write down three numbers, to two "
+           "digits, before you run anything.",
+    hints=("Weights are not negative and sum to one, whatever the scores.",
+           "Write each exponential as a product: exp(1000 + s) = exp(1000) · exp(s).",
+           "Which factor do the numerator and the denominator share?"),
+    value=np.array([0.125, 0.25, 0.625]),
+    tolerance=0.006,
+    steps=(
+        Step("scores", "[1000, 1000.693, 1001.609]"),
+        Step("the shift by the row's maximum", "[-1.609, -0.916, 0]"),
+        Step("exponentials", "[0.2, 0.4, 1], whose sum is 1.6"),
+        Step("weights", "[0.125, 0.25, 0.625], the same as without the thousand"),
+    ),
+    mistakes=(
+        Mistake(
+            id="thousand-kept",
+            seen="The thousand that was added to the scores appears in the weights.",
+            question="What must the weights of a row sum to?",
+            ways=([1000.125, 1000.25, 1000.625], [1000, 1000.69, 1001.61]),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="overflow",
+            seen="Overflow was predicted: that is what one way of computing gives, not what the "
+                 "weights are.",
+            question="The quotient of two huge numbers can be small. Can you find it without "
+                     "forming either of them?",
+            ways=([math.nan] * 3, [math.inf] * 3),
+            step="exponentials",
+        ),
+        Mistake(
+            id="all-alike",
+            seen="Equal weights were predicted, as if the thousand drowned the differences.",
+            question="Does a weight depend on the scores themselves, or on their differences?",
+            ways=([1 / 3] * 3, [0.33, 0.33, 0.34]),
+            step="exponentials",
+        ),
+        Mistake(
+            id="winner-takes-all",
+            seen="All the weight went to the largest score, as if large scores were far apart.",
+            question="How far is the largest score above the next one, before and after the shift?",
+            ways=([0, 0, 1], [0.0, 0.01, 0.99]),
+            step="weights",
+        ),
+    ),
+    variants=([0.125, 0.25, 0.625], (0.13, 0.25, 0.62), np.array([0.125, 0.25, 0.625])),
+)
+
+
+EXERCISES = (_PREDICT, _SOFTMAX, _LOG_SUM_EXP, _LOG_SOFTMAX, _TEMPERATURE, _MASKED, _FAULT)
