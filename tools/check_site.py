@@ -35,8 +35,8 @@ class Page:
     links: list = field(default_factory=list)  # what a reader may click
     loads: list = field(default_factory=list)  # what a browser fetches
     words: int = 0  # in the article
-    code_cells: int = 0
     outputs: int = 0
+    description: str = ""
     faults: list = field(default_factory=list)
 
 
@@ -53,8 +53,10 @@ class Reader(HTMLParser):
         found = dict(attributes)
         self._see_anchor(tag, found)
         self._see_loads(tag, found)
-        self._see_cells(found.get("class") or "")
-        if tag == "img" and not (found.get("alt") or "").strip() and "alt" not in found:
+        self.page.outputs += "cell_output" in (found.get("class") or "").split()
+        if tag == "meta" and found.get("name") == "description":
+            self.page.description = (found.get("content") or "").strip()
+        if tag == "img" and "alt" not in found:
             self.page.faults.append(f"image without alt text: {found.get('src')}")
         if tag in ("script", "style"):
             self.code = tag
@@ -89,11 +91,6 @@ class Reader(HTMLParser):
         if tag == "link" and LOADED_LINKS & set((found.get("rel") or "").lower().split()):
             self.page.loads.append(found.get("href") or "")
 
-    def _see_cells(self, classes):
-        names = classes.split()
-        self.page.code_cells += "cell_input" in names
-        self.page.outputs += "cell_output" in names
-
 
 def read(path):
     reader = Reader()
@@ -123,6 +120,8 @@ def empty(name, page):
         yield f"only {page.words} words: the page came out empty"
     if name.startswith("notebooks/") and not page.outputs:
         yield "a chapter without one output: run `make notebooks`"
+    if not page.description:
+        yield "no description for those who search"
 
 
 def other_hosts(page):

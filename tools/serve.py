@@ -4,13 +4,13 @@ import argparse
 import asyncio
 import errno
 import mimetypes
+import os
 import socket
 import sys
 from pathlib import Path
 
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, GZipContentEncoding, StaticFileHandler
 
 SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
@@ -40,21 +40,31 @@ def application(site):
     return Application([route], compress_response=True)
 
 
-def open_sockets(host, port):
-    """Listen on the port, or stop with a sentence that says why not."""
+def listen(host, port):
+    """Return a socket that listens on the port, or stop with a sentence that says why not."""
+    if not 0 <= port < 2**16:
+        sys.exit(f"There is no port {port}: choose one from 1024 to 65535.")
     try:
-        return bind_sockets(port, address=host)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, *_, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        listening = socket.create_server(address[:2], family=family)
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            sys.exit(f"Port {port} is taken by another program: choose another one with "
-                     f"`make serve PORT={port + 1}`.")
-        if isinstance(error, socket.gaierror):
-            sys.exit(f"'{host}' is not a name or address of this machine: choose another HOST.")
-        sys.exit(f"Cannot listen on {host}, port {port}: {error.strerror}.")
+        sys.exit(why_not(host, port, error))
+    listening.setblocking(False)
+    return listening
 
 
-async def serve(sockets, host, port):
-    HTTPServer(application(SITE)).add_sockets(sockets)
+def why_not(host, port, error):
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return f"'{host}' is not a name or address of this machine: choose another HOST."
+    if error.errno == errno.EADDRINUSE:
+        return (f"Port {port} is taken by another program: choose another one, for example "
+                f"`make serve PORT={port + 1}`.")
+    return f"Cannot listen on {host}, port {port}: {os.strerror(error.errno)}."
+
+
+async def serve(listening, host, port):
+    HTTPServer(application(SITE)).add_sockets([listening])
     address = f"http://{host}:{port}/"
     await AsyncHTTPClient().fetch(address)
     print(f"The book is at {address} (stop with Ctrl-C)", flush=True)
@@ -67,13 +77,14 @@ def main():
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--free", action="store_true", help="only say whether the port is free")
     options = parser.parse_args()
-    sockets = open_sockets(options.host, options.port)
+    listening = listen(options.host, options.port)
     if options.free:
+        listening.close()
         return
     if not (SITE / "index.html").exists():
         sys.exit("There is no site yet: run `make book` first.")
     try:
-        asyncio.run(serve(sockets, options.host, options.port))
+        asyncio.run(serve(listening, options.host, options.port))
     except KeyboardInterrupt:
         print("\nstopped")
 

@@ -4,6 +4,7 @@ Needs Python alone, and is written so that an older one can read it and say that
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,9 @@ VENV = os.path.join(ROOT, ".venv")
 LOG = os.path.join(VENV, "pip.log")
 READY = os.path.join(VENV, "ready")
 REQUIREMENTS = os.path.join(ROOT, "requirements.txt")
+# pip's lines: "Collecting numpy==2.4.6 (from …)", "Processing /wheels/numpy-2.4.6-….whl"
+PACKAGE_LINE = re.compile(
+    r"(?:Collecting |Requirement already satisfied: |Processing (?:\S*[/\\])?)([A-Za-z0-9._]+)")
 
 
 def main():
@@ -126,13 +130,15 @@ class Progress:
             print(flush=True)
 
     def see(self, line):
-        words = line.split()
-        if line.startswith(("Collecting", "Requirement already satisfied:", "Obtaining")):
+        found = PACKAGE_LINE.match(line)
+        if found:
             self.n_seen = min(self.n_seen + 1, self.n_packages)
-            name = words[1] if words[0] != "Requirement" else words[3]
-            self.doing = name.split("=")[0].split("[")[0]
+            self.doing = found[1]
+        elif line.startswith("Ignoring "):  # a package for another platform
+            self.n_packages -= 1
         elif line.startswith("Installing collected packages"):
-            self.doing = "unpacking them"
+            self.n_seen = self.n_packages
+            self.doing = "all found; unpacking them"
         elif line.startswith("Successfully installed"):
             self.doing = "all installed"
 

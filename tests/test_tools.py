@@ -1,0 +1,276 @@
+"""The tools find what they are for, and say it in a sentence."""
+
+import asyncio
+import gzip
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import nbformat
+import pytest
+from docutils import nodes
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "book" / "_ext")]
+
+import attention_site  # noqa: E402
+
+import check_site  # noqa: E402
+import execute_notebooks  # noqa: E402
+import run_suites  # noqa: E402
+import serve  # noqa: E402
+import set_up  # noqa: E402
+
+WORDS = "word " * check_site.FEWEST_WORDS
+GOOD = f"""<html lang="en"><head><link rel="stylesheet" href="../_static/site.css">
+<meta name="description" content="A page."></head><body><article><h2 id="here">Here</h2>
+<p>{WORDS}<a href="#here">up</a> <a href="other.html#there">there</a>
+<a href="https://example.org/paper">a paper</a> <img src="../_static/a.svg" alt="A square">
+<div class="cell_output"></div></p></article></body></html>"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Return the folder of a small site without a fault."""
+    for name, content in {
+        "notebooks/01.html": GOOD,
+        "notebooks/other.html": GOOD.replace('id="here"', 'id="there"').replace("#here", "#there"),
+        "_static/site.css": "p { color: red; background: url(a.svg) }",
+        "_static/a.svg": "<svg/>",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def test_good_site_has_no_fault(site):
+    assert check_site.check(site) == []
+
+
+@pytest.mark.parametrize(("old", "new", "fault"), [
+    (WORDS, "Two words.", "came out empty"),
+    ('<div class="cell_output"></div>', "", "without one output"),
+    ("other.html#there", "other.html#where", "without that place"),
+    ('href="#here"', 'href="#nowhere"', "without that place"),
+    ("other.html#there", "gone.html", "dead link"),
+    ("../_static/a.svg", "../_static/b.svg", "dead link"),
+    ("../_static/site.css", "https://cdn.example.org/x.css", "loads https://cdn"),
+    ("../_static/a.svg", "//cdn.example.org/x.png", "loads //cdn"),
+    ("other.html#there", "/notebooks/other.html", "breaks under a prefix"),
+    (' alt="A square"', "", "without alt text"),
+    ('<meta name="description" content="A page.">', "", "no description"),
+    ("</body>", "<script>import('https://cdn.example.org/x.js')</script></body>", "loads https"),
+    ("</body>", '<script src="http://cdn.example.org/x.js"></script></body>', "loads http"),
+    ("</body>", "<style>p{background:url('https://e.org/a.png')}</style></body>", "loads https"),
+    ("</body>", '<p style="background:url(//e.org/a.png)"></p></body>', "loads //e.org"),
+])
+def test_fault_of_a_page_is_found(site, old, new, fault):
+    page = site / "notebooks" / "01.html"
+    content = page.read_text(encoding="utf-8")
+    assert old in content
+    page.write_text(content.replace(old, new), encoding="utf-8")
+    assert any(fault in found for found in check_site.check(site))
+
+
+def test_style_sheet_from_another_host_is_found(site):
+    (site / "_static" / "site.css").write_text("@import 'https://f.org/a.css';", encoding="utf-8")
+    assert check_site.check(site) == ["_static/site.css: loads https://f.org/a.css"]
+
+
+def test_no_page_at_all_is_a_fault(tmp_path):
+    assert check_site.check(tmp_path) == ["there is no page at all"]
+
+
+def quote(*children):
+    paragraph = nodes.paragraph()
+    paragraph += children
+    block = nodes.block_quote()
+    block += paragraph
+    return block
+
+
+@pytest.mark.parametrize(("words", "kind"), [
+    ("Predict.", "predict"), ("Exercise", "exercise"), ("In practice:", "in-practice"),
+    ("Pitfall.", "pitfall"), ("Predictable", None), ("Note", None)])
+def test_kind_of_a_box(words, kind):
+    block = quote(nodes.Text(""), nodes.strong("", words), nodes.Text(" What?"))
+    assert attention_site.box_kind(block) == kind
+
+
+def test_quote_without_a_bold_word_is_no_box():
+    assert attention_site.box_kind(quote(nodes.Text("Predict."))) is None
+    assert attention_site.box_kind(nodes.block_quote()) is None
+
+
+def small_notebook(tmp_path, code):
+    language = {"name": "python", "version": "3.1"}
+    notebook = nbformat.v4.new_notebook(metadata={"language_info": language})
+    notebook.cells = [nbformat.v4.new_code_cell(code, metadata={
+        "tags": ["claim"], "execution": {"iopub": "now"}, "collapsed": True})]
+    path = tmp_path / "a.ipynb"
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_execution_is_stable(tmp_path):
+    path = small_notebook(tmp_path, "print(6 * 7)")
+    names = [cell.id for cell in nbformat.read(path, as_version=4).cells]
+    assert execute_notebooks.execute(path)
+    first = path.read_bytes()
+    assert execute_notebooks.execute(path)
+    assert path.read_bytes() == first
+    cell = nbformat.read(path, as_version=4).cells[0]
+    assert cell.outputs[0].text == "42\n"
+    assert cell.metadata == {"tags": ["claim"]}
+    assert [cell.id] == names
+    assert b"3.1" not in first
+
+
+@pytest.mark.parametrize("code", ["1 / 0", "import sys\nprint('oh', file=sys.stderr)"])
+def test_failing_notebook_is_left_as_it_was(tmp_path, code, capsys):
+    path = small_notebook(tmp_path, code)
+    before = path.read_bytes()
+    assert not execute_notebooks.execute(path)
+    assert path.read_bytes() == before
+    assert "ZeroDivisionError" in capsys.readouterr().out or "oh" in code
+
+
+def suite(command, **more):
+    return run_suites.Suite("x", "something", command, 0.1, **more)
+
+
+def test_suite_passes_and_fails_by_its_exit_code():
+    assert run_suites.run(suite([sys.executable, "-c", ""]))[0] == "passed"
+    assert run_suites.run(suite([sys.executable, "-c", "raise SystemExit(3)"]))[0] == "failed"
+
+
+@pytest.mark.parametrize(("require_all", "verdict"), [("", "not run"), ("1", "failed")])
+def test_missing_tool_is_said(monkeypatch, capsys, require_all, verdict):
+    monkeypatch.setenv("REQUIRE_ALL", require_all)
+    needs = suite(["no-such-program"], tools={"no-such-program": "install it with x"})
+    assert run_suites.run(needs)[0] == verdict
+    assert "no-such-program is missing: install it with x." in capsys.readouterr().out
+
+
+def test_unknown_suite_is_refused():
+    with pytest.raises(SystemExit, match=r"No such suite: lnt. There are: lint"):
+        run_suites.main(["lnt"])
+
+
+def test_old_python_gets_one_sentence(monkeypatch):
+    monkeypatch.setattr(set_up, "OLDEST", (3, 99))
+    with pytest.raises(SystemExit, match=r"needs Python 3\.\d+ or newer and this is 3\.\d+: "):
+        set_up.check_python()
+
+
+def test_missing_venv_module_gets_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    with pytest.raises(SystemExit, match=r"`ensurepip` is missing: .*apt-get install python3"):
+        set_up.check_python()
+
+
+@pytest.mark.parametrize(("log", "sentence"), [
+    ("Retrying: NewConnectionError('x')", "could not reach the package index"),
+    ("No matching distribution found for x", "could not install the packages")])
+def test_failed_install_says_why(monkeypatch, tmp_path, capsys, log, sentence):
+    monkeypatch.setattr(set_up, "LOG", str(tmp_path / "pip.log"))
+    Path(set_up.LOG).write_text(log, encoding="utf-8")
+    with pytest.raises(SystemExit, match=sentence):
+        set_up.explain_failure()
+    assert log in capsys.readouterr().err
+
+
+def test_progress_follows_pip(capsys):
+    progress = set_up.Progress(3)
+    progress.see("Collecting numpy==2.4.6 (from -r requirements.txt (line 3))\n")
+    progress.see("Processing /wheels/scipy-1.17.1-py3-none-any.whl (from -r x)\n")
+    progress.see("  Downloading x.whl\n")
+    progress.see("Ignoring appnope: markers don't match your environment\n")
+    progress.show()
+    assert "[  2/2]    0 s  scipy\n" in capsys.readouterr().out
+    progress.see("Installing collected packages: a, b\n")
+    progress.show()
+    assert "unpacking" in capsys.readouterr().out
+    assert not progress.rewrite
+
+
+@pytest.fixture
+def served(site):
+    """Serve the small site in a thread; give its port."""
+    (site / "index.html").write_text("<p>start</p>" * 200, encoding="utf-8")
+    (site / "a.wasm").write_bytes(b"\0asm" * 500)
+    listening = serve.listen("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+
+    async def run():
+        server = serve.HTTPServer(serve.application(site))
+        server.add_sockets([listening])
+        ready.set()
+        await stop.wait()
+        server.stop()
+        await server.close_all_connections()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
+    thread.start()
+    ready.wait(10)
+    yield port
+    loop.call_soon_threadsafe(stop.set)
+    thread.join(10)
+    loop.close()
+
+
+def get(port, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer, body
+
+
+def test_server_answers(served):
+    page, body = get(served, "/", **{"Accept-Encoding": "gzip"})
+    assert (page.status, page.getheader("Content-Encoding")) == (200, "gzip")
+    assert gzip.decompress(body).startswith(b"<p>start")
+    assert page.getheader("Content-Type").startswith("text/html")
+    assert get(served, "/a.wasm")[0].getheader("Content-Type") == "application/wasm"
+    assert get(served, "/_static/site.css")[0].getheader("Content-Type").startswith("text/css")
+    assert get(served, "/gone.html")[0].status == 404
+    assert get(served, "/../Makefile")[0].status in (403, 404)
+
+
+def test_server_never_serves_an_old_page(served, site):
+    tag = get(served, "/")[0].getheader("Etag")
+    assert get(served, "/", **{"If-None-Match": tag})[0].status == 304
+    (site / "index.html").write_text("<p>new</p>", encoding="utf-8")
+    page, body = get(served, "/", **{"If-None-Match": tag})
+    assert (page.status, body) == (200, b"<p>new</p>")
+
+
+def test_taken_port_gets_one_sentence():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(SystemExit, match=rf"Port {port} is taken .* PORT={port + 1}"):
+            serve.listen("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(("host", "port", "sentence"), [
+    ("no-such-host.invalid", 8000, "is not a name or address of this machine"),
+    ("127.0.0.1", 99999, "There is no port 99999")])
+def test_wrong_address_gets_one_sentence(host, port, sentence):
+    with pytest.raises(SystemExit, match=sentence):
+        serve.listen(host, port)
+
+
+def test_make_help_says_what_there_is():
+    answer = subprocess.run(["make", "-s", "help"], cwd=ROOT, check=True, capture_output=True,
+                            text=True, env={**os.environ, "MAKEFLAGS": ""})
+    assert "serve" in answer.stdout and "notebooks" in answer.stdout
+    assert answer.stderr == ""
