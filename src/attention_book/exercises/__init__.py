@@ -1,15 +1,15 @@
 """Exercises that name the misconception: ``check``, ``hint``, ``progress``, ``catalogue``."""
 
 import difflib
+import importlib
 
-from attention_book.exercises import stable_softmax
 from attention_book.exercises.judging import judge
 from attention_book.exercises.model import Exercise, Mistake
 from attention_book.exercises.record import note_result, table
 from attention_book.exercises.verdicts import Note, Result, cell_number, show
 
-# A chapter's exercises are found by its module standing here, in the book's order.
-_CHAPTERS = (stable_softmax,)
+# A chapter's exercises are found by its module's name standing here, in the book's order.
+_CHAPTERS = ("dot_products", "stable_softmax")
 
 __all__ = ["Exercise", "Mistake", "Result", "catalogue", "check", "hint", "progress"]
 
@@ -29,7 +29,8 @@ class Catalogue(tuple):
         return "\n".join(map(repr, self))
 
 
-_CATALOGUE = Catalogue(exercise for chapter in _CHAPTERS for exercise in chapter.EXERCISES)
+_CATALOGUE = Catalogue(exercise for chapter in _CHAPTERS
+                       for exercise in importlib.import_module(f"{__name__}.{chapter}").EXERCISES)
 _BY_ID = {exercise.id: exercise for exercise in _CATALOGUE}
 
 
