@@ -49,7 +49,8 @@ def vectors(groups, *, labels=None, title=None, project=None, xlabel="feature 0"
               for role, arrows in groups.items()}
     pair = None if project is None else _check_project(project, groups)
     alt = check_text("alt", alt) or _describe(groups, labels, title, pair)
-    limits = _limits(np.concatenate(list(groups.values())), pair, sum(labels.values(), []))
+    limits = _limits(np.concatenate(list(groups.values())), pair,
+                     [label for names in labels.values() for label in names])
 
     def paint(figure, theme):
         axes = figure.add_subplot()

@@ -127,7 +127,7 @@ def matrices(panels):
     -------
     Picture
     """
-    if not panels or not all(isinstance(panel, dict) for panel in panels):
+    if not panels or not all(isinstance(panel, dict) and "values" in panel for panel in panels):
         complain(TypeError, "panels", repr(panels)[:60], "dicts with the arguments of matrix",
                  "Write matrices([dict(values=..., title=...), ...]).")
     scores = [panel for panel in panels if panel.get("kind") == "scores"]
@@ -160,7 +160,7 @@ def mask_gallery(masks, *, rows=None, columns=None):
 
 
 def _sheet(values, kind, rows, columns, title, shape, mask, decimals, down, across):
-    if np.asarray(values).dtype == bool:
+    if _is_mask(values):
         kind, mask, values = "mask", values, np.asarray(values).astype(float)
     values = check_matrix("values", values)
     allowed = check_allowed(mask, values.shape)
@@ -177,6 +177,13 @@ def _sheet(values, kind, rows, columns, title, shape, mask, decimals, down, acro
         check_text("title", title) or "",
         f"{shape} = {lengths}" if check_text("shape", shape) else lengths,
         digits(values[allowed], decimals))
+
+
+def _is_mask(values):
+    try:
+        return np.asarray(values).dtype == bool
+    except ValueError:  # ragged rows: check_matrix says so
+        return False
 
 
 def _full_colour(values, allowed):

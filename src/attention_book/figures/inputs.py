@@ -31,12 +31,15 @@ def check_choice(name, choice, choices):
     return choice
 
 
-def check_vector(name, values, *, count=None):
-    """Return ``values`` as floats (n,); ``count`` is the length they must have."""
+def check_vector(name, values, *, count=None, finite=True):
+    """Return ``values`` as floats (n,); ``count`` is the length they must have, if any."""
     wanted = "(n,)" if count is None else f"({count},)"
     array = check_floating(name, values, wanted, min_axes=1)
     if array.ndim != 1 or array.size == 0 or count not in (None, array.size):
         complain(ValueError, name, f"shape {array.shape}", f"shape {wanted}, not empty")
+    if finite and not np.isfinite(array).all():
+        complain(ValueError, name, f"{np.sum(~np.isfinite(array))} values that are not finite",
+                 "finite numbers")
     return array.astype(float)
 
 

@@ -16,7 +16,7 @@ from attention_book.figures.inputs import (
 )
 from attention_book.figures.palette import LINES, MARKERS
 from attention_book.figures.style import draw, put_title
-from attention_book.validation import check_count, complain
+from attention_book.validation import complain
 
 PLAIN_ROLES = ("weight", "text", "masked")  # for curves that are no query, key or value
 WIDTH = 600
@@ -31,7 +31,7 @@ def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None
     x : array_like, (n,)
         Where the curves are given.
     series : dict of str to array_like, (n,)
-        The name and the heights of each curve; at most six.
+        The name and the heights of each curve; at most six. What is not finite is a gap.
     title : str, optional
         The finding.
     xlabel, ylabel : str, optional
@@ -52,11 +52,10 @@ def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None
     -------
     Picture
     """
-    x = check_vector("x", x)
-    series = {str(name): check_vector(name, y, count=x.size) for name, y in series.items()}
-    if not 1 <= len(series) <= 6:
-        complain(ValueError, "series", f"{len(series)} curves", "1 to 6")
     check_choice("log", log, ("", "x", "y", "xy"))
+    x, series = check_vector("x", x), _check_series(x, series, "y" in log)
+    if "x" in log and not (x > 0).all():
+        complain(ValueError, "x", f"values from {rough(x.min())}", "positive numbers, for log")
     roles = _roles(series, roles)
     for name in points:
         check_choice("points", name, series)
@@ -134,6 +133,17 @@ def bars(values, labels=None, *, title=None, xlabel="weight", mask=None, decimal
     return draw(paint, width=520, height=110 + 34 * values.size, alt=alt)
 
 
+def _check_series(x, series, log):
+    """Return the curves, not a number (a gap) where they are not finite or have no logarithm."""
+    if not 1 <= len(series) <= 6:
+        complain(ValueError, "series", f"{len(series)} curves", "1 to 6")
+    curves = {}
+    for name, y in series.items():
+        y = check_vector(str(name), y, count=np.size(x), finite=False)
+        curves[str(name)] = np.where(np.isfinite(y) & ((y > 0) | (not log)), y, np.nan)
+    return curves
+
+
 def plain_numbers(axes, log):
     """Write 10 and 1000, not powers of ten, along a logarithmic axis that is not too long."""
     for letter in log:
@@ -151,12 +161,6 @@ def _roles(series, roles):
         check_choice(f"roles[{name!r}]", role, LINES)
     free = [role for role in (*PLAIN_ROLES, "query", "key", "value") if role not in roles.values()]
     return {name: roles.get(name) or free.pop(0) for name in series}
-
-
-def _describe_samples(samples, title, xlabel):
-    spans = [f"{name}: {sample.size} numbers from {rough(sample.min())} to {rough(sample.max())}, "
-             f"standard deviation {rough(sample.std())}." for name, sample in samples.items()]
-    return " ".join([f"{opening(title)}Histograms of {xlabel or 'numbers'}.", *spans])
 
 
 def _describe_lines(x, series, title, xlabel, ylabel):
@@ -207,46 +211,3 @@ def _spread(heights, gap):
 
 def _overlap(low, high, gap):
     return high[1] - low[1] < gap * (len(low[0]) + len(high[0])) / 2
-
-
-def histograms(samples, *, bins=40, title=None, xlabel=None, role="weight", alt=None):
-    """Draw the histogram of each sample, one below the other over one axis.
-
-    Parameters
-    ----------
-    samples : dict of str to array_like, (n,)
-        The name and the numbers of each sample; at most six.
-    bins : int
-        Number of bins over the whole axis.
-    title : str, optional
-        The finding.
-    xlabel : str, optional
-        What the numbers measure, with the unit.
-    role : str
-        Whose colour the bars have.
-    alt : str, optional
-        The text for those who do not see the figure; made from the numbers if not given.
-
-    Returns
-    -------
-    Picture
-    """
-    samples = {str(name): check_vector(name, sample) for name, sample in samples.items()}
-    if not 1 <= len(samples) <= 6:
-        complain(ValueError, "samples", f"{len(samples)} samples", "1 to 6")
-    check_choice("role", role, LINES)
-    everything = np.concatenate(list(samples.values()))
-    edges = np.linspace(everything.min(), everything.max(), check_count("bins", bins, least=1) + 1)
-    alt = check_text("alt", alt) or _describe_samples(samples, title, xlabel)
-
-    def paint(figure, theme):
-        rows = figure.subplots(len(samples), sharex=True, squeeze=False)[:, 0]
-        for axes, (name, sample) in zip(rows, samples.items(), strict=True):
-            axes.hist(sample, edges, color=getattr(theme, role), density=True)
-            axes.set_title(name, loc="left", fontsize=SMALL)
-            axes.set(yticks=[])
-            axes.spines["left"].set_visible(False)
-        rows[-1].set_xlabel(xlabel)
-        put_title(figure, title)
-
-    return draw(paint, width=560, height=80 + 105 * len(samples), alt=alt)
