@@ -101,7 +101,7 @@ def _show(arg):
         return f"of shape {arg.shape}"
     if isinstance(arg, bool | int | float):
         return f"= {number(arg)}"
-    return f"(a {type(arg).__name__})"
+    return f"(a {'function' if callable(arg) else type(arg).__name__})"
 
 
 def _paragraphs(message):

@@ -1,0 +1,397 @@
+"""The exercise that asks for a leak test, and the tight and leaking functions that judge it."""
+
+import numpy as np
+
+from attention_book.exercises.building_blocks import softmax
+from attention_book.exercises.model import Case, Example, Exercise, Mistake, Watched
+
+_STEP = 0.1  # how far a row must change before a step shows
+_TINY = _STEP / 2  # the rows of _X lie in the middle of a step
+
+
+# --- Functions to be tested: row i of the result is found by a function of x and i ---------------
+def _row_by_row(row_of):
+    def attend(x):
+        x = np.asarray(x, dtype=float)
+        return np.array([row_of(x, i) for i in range(len(x))]).reshape(x.shape)
+
+    return attend
+
+
+def _mix(query, x):
+    return softmax(x @ query / np.sqrt(len(query))) @ x
+
+
+def _cut_off(x, i):
+    return softmax(x @ x[i] / np.sqrt(len(x[i])))[: i + 1] @ x[: i + 1]
+
+
+def _centred(x, i):
+    x = x - x.mean(axis=0)
+    return _mix(x[i], x[: i + 1])
+
+
+def _steps(rows):
+    """Return what changes in steps, and does not depend on the order of the rows."""
+    return np.floor(rows / _STEP).sum(axis=0) * _STEP
+
+
+def _from_to(later, row):
+    """Return a function that leaks from one row to one other."""
+    return _row_by_row(lambda x, i: x[i] + _steps(x[later : later + 1]) * (i == row))
+
+
+_OWN_ROW = _row_by_row(lambda x, i: np.tanh(x[i]))
+_ROW_BEFORE = _row_by_row(lambda x, i: x[max(i - 1, 0)])
+_RUNNING_MEAN = _row_by_row(lambda x, i: x[: i + 1].mean(axis=0))
+_CAUSAL_HEAD = _row_by_row(lambda x, i: _mix(x[i], x[: i + 1]))
+
+_NO_MASK = _row_by_row(lambda x, i: _mix(x[i], x))
+_ONE_AHEAD = _row_by_row(lambda x, i: _mix(x[i], x[: i + 2]))
+_MASKED_AFTER = _row_by_row(_cut_off)
+_MEAN_SUBTRACTED = _row_by_row(_centred)
+_REVERSED = _row_by_row(lambda x, i: x[-1 - i])
+_WHOLE_TEXT = _row_by_row(lambda x, i: x[i] + _steps(x))
+_FROM_HERE_ON = _row_by_row(lambda x, i: _steps(x[i:]))
+
+_TIGHT = (_OWN_ROW, _ROW_BEFORE, _RUNNING_MEAN, _CAUSAL_HEAD)
+
+_X = (np.round(np.random.default_rng(7).normal(size=(7, 5)) * 15) + 0.5) * _STEP
+_COLUMN = np.array([[1.0], [2.0], [3.0]])
+
+
+def _args(attend, x=_X):
+    return Watched(attend), x, np.random.default_rng(1)
+
+
+# --- Telling answers apart by their calls of attend -----------------------------------------------
+def _what_was_asked(args, calls):
+    """Say in a word what the calls of ``attend`` could have found out."""
+    x = np.asarray(args[1])
+    asked = [call[0] for call in calls if call and call[0].dtype.kind in "biuf"]
+    if len(asked) < 2:
+        return ("not asked", "asked once")[len(asked)]
+    if all(map(_equal, asked[::2], asked[1::2])):
+        return "nothing changed"
+    changed = [each for each in asked if not _equal(each, x)]
+    if any(each.shape != x.shape for each in changed):
+        return "something changed"
+    if all(np.abs(each - x).max() < _TINY for each in changed):
+        return "hardly changed"
+    if all(_equal(np.sort(each, axis=0), np.sort(x, axis=0)) for each in changed):
+        return "order changed"
+    if all(_equal(each[-1], x[-1]) and not _equal(each[0], x[0]) for each in changed):
+        return "past changed"
+    return "something changed"
+
+
+def _equal(one, other):
+    return one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+# --- leaks_future(attend, x, rng) -----------------------------------------------------------------
+def _every_cut(n):
+    return range(1, n)
+
+
+def _search(cuts=_every_cut, changed=lambda t: slice(t, None), compared=slice, by=10.0):
+    """Return a test that changes the rows ``changed(t)`` and looks at the rows ``compared(t)``."""
+    def leaks(attend, x, rng):
+        out = attend(x)
+        for t in cuts(len(x)):
+            other = x.copy()
+            other[changed(t)] += by * rng.normal(size=other[changed(t)].shape)
+            if not np.allclose(attend(other)[compared(t)], out[compared(t)]):
+                return True
+        return False
+
+    return leaks
+
+
+def _only(t):
+    return slice(t, t + 1)
+
+
+def _from(t):
+    return slice(t, None)
+
+
+def _last(t):
+    return slice(-1, None)
+
+
+def _all(t):
+    return slice(None)
+
+
+def _random_cut(attend, x, rng):
+    return _search(lambda n: [int(rng.integers(1, n))])(attend, x, rng)
+
+
+def _slopes(attend, x, rng):
+    for t in range(1, len(x)):
+        nudged = x.copy()
+        nudged[t:] += 1e-6
+        if (np.abs(attend(nudged) - attend(x))[:t] / 1e-6 > 1e-4).any():
+            return True
+    return False
+
+
+def _shapes_of_changed(attend, x, rng):
+    changed = x + 10 * rng.normal(size=x.shape)
+    return attend(changed).shape != attend(x).shape
+
+
+def _shapes_of_beginnings(attend, x, rng):
+    return any(attend(x[:t]).shape != attend(x)[:t].shape for t in range(1, len(x)))
+
+
+def _shuffled(attend, x, rng):
+    for t in range(1, len(x) - 1):
+        changed = np.concatenate([x[:t], rng.permutation(x[t:])])
+        if not np.allclose(attend(changed)[:t], attend(x)[:t]):
+            return True
+    return False
+
+
+def _reversed(attend, x, rng):
+    return any(not np.allclose(attend(np.concatenate([x[:t], x[:t - 1:-1]]))[:t], attend(x)[:t])
+               for t in range(1, len(x)))
+
+
+def _not_copied(attend, x, rng):
+    for t in range(1, len(x)):
+        changed = x
+        changed[t:] += 10 * rng.normal(size=changed[t:].shape)
+        if not np.allclose(attend(changed)[:t], attend(x)[:t]):
+            return True
+    return False
+
+
+def _opposite(attend, x, rng):
+    return not _solve(attend, x, rng)
+
+
+def _true_if_close(attend, x, rng):
+    out = attend(x)
+    for t in range(1, len(x)):
+        changed = x.copy()
+        changed[t:] += 10
+        if np.allclose(attend(changed)[:t], out[:t]):
+            return True
+    return False
+
+
+def _true_if_all_close(attend, x, rng):
+    out = attend(x)
+    return all(np.allclose(attend(np.concatenate([x[:t], x[t:] + 10]))[:t], out[:t])
+               for t in range(1, len(x)))
+
+
+def _solve(attend, x, rng):
+    out = attend(x)
+    for t in range(1, len(x)):
+        changed = x.copy()
+        changed[t:] += 10 * rng.normal(size=changed[t:].shape)
+        if not np.allclose(attend(changed)[:t], out[:t]):
+            return True
+    return False
+
+
+def _pair_by_pair(attend, x, rng):
+    out = attend(x)
+    for later in range(len(x)):
+        changed = x.copy()
+        changed[later] = rng.normal(size=x.shape[1])
+        other = attend(changed)
+        if any((other[i] != out[i]).any() for i in range(later)):
+            return True
+    return False
+
+
+def _by_beginnings(attend, x, rng):
+    out = attend(x)
+    return not all(np.allclose(attend(x[:t]), out[:t]) for t in range(1, len(x)))
+
+
+def _by_nan(attend, x, rng):
+    for t in range(1, len(x)):
+        changed = x.copy()
+        changed[t:] = np.nan
+        if np.isnan(attend(changed)[:t]).any():
+            return True
+    return False
+
+
+LEAKS_FUTURE = Exercise(
+    id="leaks_future",
+    chapter="05_causal_mask",
+    title="A leak test",
+    signature="leaks_future(attend, x, rng)",
+    shapes="a function, (n, d), a random generator → True or False",
+    prompt="Write leaks_future(attend, x, rng): True if any row of attend(x) depends on a later "
+           "row of x, else False. attend takes an array of shape (n, d) and returns another; you "
+           "may call it as often as you like, also with other arrays, but leave x as it is. A leak "
+           "may be in one row alone, come from one later row alone, and stay hidden while the "
+           "later rows change only a little. If attend reverses the rows of [[1], [2], [3]], the "
+           "answer is True: row 0 depends on row 2.",
+    hints=("Look at attend from outside: which rows of the result may notice, if you change the "
+           "rows of x from t on?",
+           "Compare with the result for the unchanged x. Which rows must be equal, and for how "
+           "many places t must you ask?",
+           "For every t from 1 to n − 1: copy x, add large random numbers to rows t and later, and "
+           "compare rows 0 to t − 1 of both results."),
+    example=Example(_args(_REVERSED, _COLUMN), True),
+    reference=lambda attend, x, rng: attend.function not in _TIGHT,
+    cases=(
+        Case(_args(_RUNNING_MEAN, _COLUMN), "running means, which are tight", "which rows change"),
+        Case(_args(_CAUSAL_HEAD), "a causal head, which is tight", "which rows are compared"),
+        Case(_args(_OWN_ROW), "each row by itself, which is tight", "which rows are compared"),
+        Case(_args(_ROW_BEFORE), "the row before, which is tight", "which rows are compared"),
+        Case(_args(_NO_MASK), "a head without a mask, which leaks", "which rows are compared"),
+        Case(_args(_ONE_AHEAD), "a mask one too far to the right, which leaks",
+             "which rows are compared"),
+        Case(_args(_MASKED_AFTER), "weights zeroed after the softmax, which leaks",
+             "which rows are compared"),
+        Case(_args(_MEAN_SUBTRACTED), "the mean of the text subtracted first, which leaks",
+             "which rows are compared"),
+        *(Case(_args(_from_to(later, row)), f"a leak from row {later} of 7 to row {row} alone",
+               "the places that are tried") for later, row in ((1, 0), (6, 5), (3, 2), (6, 0))),
+        Case(_args(_WHOLE_TEXT), "a leak that does not depend on the order of the rows",
+             "how the rows are changed"),
+        Case(_args(_FROM_HERE_ON), "rows that see themselves and all later ones, which leaks",
+             "how the rows are changed"),
+    ),
+    naming=(Case(_args(_RUNNING_MEAN), "running means"), Case(_args(_OWN_ROW), "own row"),
+            Case(_args(_WHOLE_TEXT), "whole text"), Case(_args(_FROM_HERE_ON), "from here on"),
+            Case(_args(_from_to(6, 0)), "the last row to row 0"),
+            *(Case(_args(_from_to(row + 1, row)), f"row {row + 1} to row {row}")
+              for row in range(6))),
+    mistakes=(
+        Mistake(
+            id="always-false",
+            seen="The answer is False without attend having been asked.",
+            question="Which functions should be reported as leaking, and how could you catch one?",
+            ways=(lambda attend, x, rng: False, lambda attend, x, rng: len(x) < 0),
+            step="what attend is asked",
+        ),
+        Mistake(
+            id="always-true",
+            seen="The answer is True without attend having been asked.",
+            question="Does a head with a right mask leak? What would show that it does not?",
+            ways=(lambda attend, x, rng: True, lambda attend, x, rng: bool(len(x))),
+            step="what attend is asked",
+        ),
+        Mistake(
+            id="perturbs-the-past",
+            seen="Earlier rows are changed. That later ones notice is no leak: they may look back.",
+            question="Which rows of x are the future of row i of the result?",
+            ways=(_search(changed=slice, compared=_from), _search(changed=slice, compared=_only),
+                  _search(changed=slice, compared=slice), _search(changed=slice, compared=_all),
+                  _search(changed=slice, compared=_last),
+                  _search(lambda n: [0], changed=_only, compared=lambda t: slice(1, None)),
+                  _search(lambda n: range(n - 1), changed=_only,
+                          compared=lambda t: slice(t + 1, None))),
+            step="which rows change",
+        ),
+        Mistake(
+            id="checks-last-position-only",
+            seen="Only the last row of x is ever changed, so a leak from any other is missed.",
+            question="What if row 0 looks at row 1, and at nothing else?",
+            ways=(_search(lambda n: [n - 1]),
+                  _search(lambda n: [n - 1], compared=lambda t: _only(t - 1)),
+                  _search(lambda n: [n - 1], compared=lambda t: _only(0))),
+            step="the places that are tried",
+        ),
+        Mistake(
+            id="change-too-small",
+            seen="The rows are changed so little that a leak in the form of a step does not show.",
+            question="A row is rounded before it leaks. How much must it change to be noticed?",
+            ways=(*(_search(by=by) for by in (1e-12, 1e-9, 1e-6, 1e-4, 1e-3)), _slopes),
+            step="how the rows are changed",
+        ),
+        Mistake(
+            id="compares-shapes",
+            seen="attend is asked, but no values of its rows are compared, only what is always "
+                 "alike, such as shapes.",
+            question="What differs between two results of attend when a leak is there: their shape "
+                     "or their values?",
+            ways=(_shapes_of_changed, _shapes_of_beginnings,
+                  lambda attend, x, rng: attend(x).shape != x.shape),
+            step="what is compared",
+        ),
+        Mistake(
+            id="changes-nothing",
+            seen="attend is asked twice about the same rows, so the results are equal whether it "
+                 "leaks or not.",
+            question="Just before you compare, in which rows do the two inputs of attend differ?",
+            ways=(_not_copied, lambda attend, x, rng: not np.allclose(attend(x), attend(x)),
+                  _search(changed=lambda t: slice(10**6, None))),
+            step="which rows change",
+        ),
+        Mistake(
+            id="counts-itself",
+            seen="The rows that were changed themselves are compared too; of course they differ.",
+            question="If you change row t and those after it, which rows of the result may differ "
+                     "without a leak?",
+            ways=(_search(compared=_all), _search(compared=lambda t: slice(t + 1)),
+                  _search(compared=_from), _search(lambda n: range(n)[::-1], compared=_all),
+                  _search(changed=_only, compared=_only)),
+            step="which rows are compared",
+        ),
+        Mistake(
+            id="checks-one-cut-only",
+            seen="The text is cut at one place only, so a leak that does not cross it is missed.",
+            question="Which leaks lie wholly before your cut, or wholly after it?",
+            ways=(_search(lambda n: [n // 2]), _search(lambda n: [1]), _random_cut,
+                  _search(lambda n: [n // 2], changed=_only),
+                  _search(lambda n: [1], changed=_only)),
+            step="the places that are tried",
+        ),
+        Mistake(
+            id="one-cut-missing",
+            seen="All places are tried but one, at the beginning or at the end.",
+            question="For n = 2, which rows are changed and which compared? And which leaks are "
+                     "there?",
+            ways=(_search(lambda n: range(1, n - 1)), _search(lambda n: range(2, n)),
+                  _search(lambda n: range(2, n - 1))),
+            step="the places that are tried",
+        ),
+        Mistake(
+            id="neighbours-only",
+            seen="A row is compared only after a change to its next neighbour.",
+            question="What if row 0 looks at the last row, and at nothing else?",
+            ways=(_search(changed=_only, compared=lambda t: _only(t - 1)),
+                  _search(lambda n: range(n - 1, 0, -1), changed=_only,
+                          compared=lambda t: _only(t - 1))),
+            step="which rows are compared",
+        ),
+        Mistake(
+            id="shuffles-the-future",
+            seen="The later rows only change places; a leak through their mean does not notice.",
+            question="What stays the same when rows change places, and could it leak?",
+            ways=(_shuffled, _reversed),
+            step="how the rows are changed",
+        ),
+        Mistake(
+            id="inverted",
+            seen="True and False have changed places: tight functions are reported.",
+            question="If two results agree in all earlier rows, is that a leak?",
+            ways=(_opposite, _true_if_close, _true_if_all_close),
+            step="what is compared",
+        ),
+    ),
+    variants=(
+        _pair_by_pair,
+        _by_beginnings,
+        _by_nan,
+        _search(by=1.0),
+        _search(by=0.1),
+        _search(lambda n: range(n - 1, 0, -1), compared=lambda t: slice(t - 1, t)),
+        lambda attend, x, rng: any(
+            np.abs(attend(np.where(np.arange(len(x))[:, None] < t, x, -x)) - attend(x))[:t].max()
+            > 1e-9 for t in range(1, len(x))),
+    ),
+    solution=_solve,
+    observe=_what_was_asked,
+)
