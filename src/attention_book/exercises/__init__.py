@@ -9,7 +9,7 @@ from attention_book.exercises.record import note_result, table
 from attention_book.exercises.verdicts import Note, Result, cell_number, show
 
 # A chapter's exercises are found by its module's name standing here, in the book's order.
-_CHAPTERS = ("dot_products", "stable_softmax", "causal_mask")
+_CHAPTERS = ("dot_products", "scaling", "stable_softmax", "weighted_values", "causal_mask")
 
 __all__ = ["Exercise", "Mistake", "Result", "catalogue", "check", "hint", "progress"]
 

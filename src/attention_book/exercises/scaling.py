@@ -15,8 +15,8 @@ _rng = np.random.default_rng(2)
 
 def _pair(n_query, n_key, d, size=1.0):
     """Return queries and keys."""
-    q, k = _rng.normal(size=(n_query, d)), _rng.normal(size=(n_key, d))
-    return (size * q).round(3), (size * k).round(3)
+    decimals = 3 if size == 1 else 0  # float32 holds a sum of large products exactly
+    return tuple((size * _rng.normal(size=(n, d))).round(decimals) for n in (n_query, n_key))
 
 
 # --- scaled_scores(q, k) --------------------------------------------------------------------------
@@ -92,6 +92,7 @@ _SCALED_SCORES = Exercise(
     reference=_reference_scores,
     cases=(
         _ONE_FEATURE,
+        Case(_pair(1, 2, 4), "other vectors of four features", _SCALE),
         _SEVEN_FEATURES,
         _TWO_FEATURES,
         _SQUARE,
@@ -151,7 +152,7 @@ _SCALED_SCORES = Exercise(
         Mistake(
             id="fourth-root",
             seen="The scores are divided by the fourth root of d only.",
-            question="What is the variance of a score before the scale, and what is it after yours?",
+            question="What is the variance of a score before the scale, and what after yours?",
             ways=(lambda q, k: _dots(q * q.shape[-1] ** -0.25, k),
                   lambda q, k: _dots(q, k) / np.sqrt(np.sqrt(q.shape[-1])),
                   _scores_in_loops(lambda q, k: len(q[0]) ** -0.25)),
@@ -178,7 +179,7 @@ _SCALED_SCORES = Exercise(
         Mistake(
             id="transposed",
             seen="There is one row for each key; there should be one for each query.",
-            question="In your product, which of the two stands first, and what becomes of its rows?",
+            question="In your product, which of the two comes first, and what becomes of its rows?",
             ways=(lambda q, k: k @ q.T * q.shape[-1] ** -0.5,
                   lambda q, k: _scores_in_loops(lambda k, q: len(q[0]) ** -0.5)(k, q)),
             step=_DOTS,
@@ -221,7 +222,7 @@ _SCALED_SCORES = Exercise(
 # --- predicted_std(d) -----------------------------------------------------------------------------
 _NUMBERS = tuple(Case((d,), note, "the standard deviation") for d, note in (
     (1, "one feature"), (2, "two features"), (64, "64 features"), (257, "257 features"),
-    (10**6, "a million features")))
+    (10**4, "10,000 features")))
 
 
 def _std_of_terms(d):
@@ -229,6 +230,11 @@ def _std_of_terms(d):
     for _ in range(d):
         total += 1  # the variance of one more product
     return math.sqrt(total)
+
+
+def _solve_predicted_std(d):
+    variance = d  # d independent products, of variance 1 each
+    return variance**0.5
 
 
 _PREDICTED_STD = Exercise(
@@ -256,7 +262,8 @@ _PREDICTED_STD = Exercise(
             seen="The result is d, the variance of the score.",
             question="In which unit is your result, that of a score or that of a score squared? If "
                      "you added standard deviations: which quantity adds up instead?",
-            ways=(lambda d: d, lambda d: float(sum(1 for _ in range(d))), lambda d: np.ones(d).sum()),
+            ways=(lambda d: d, lambda d: float(sum(1 for _ in range(d))),
+                  lambda d: np.ones(d).sum()),
             step="the standard deviation",
         ),
         Mistake(
@@ -279,7 +286,8 @@ _PREDICTED_STD = Exercise(
             seen="One product is given variance 2, as if a feature of q and one of k were added.",
             question="The mean of a product of independent numbers is the product of their means. "
                      "What is the mean of the square of one product, then?",
-            ways=(lambda d: math.sqrt(2 * d), lambda d: np.sqrt(d + d), lambda d: 2 * (d / 2) ** 0.5),
+            ways=(lambda d: math.sqrt(2 * d), lambda d: np.sqrt(d + d),
+                  lambda d: 2 * (d / 2) ** 0.5),
             step="the variance of one product",
         ),
         Mistake(
@@ -304,7 +312,7 @@ _PREDICTED_STD = Exercise(
         lambda d: np.linalg.norm(np.ones(d)),
         lambda d: d / d**0.5,
     ),
-    solution=lambda d: d**0.5,
+    solution=_solve_predicted_std,
 )
 
 
@@ -316,19 +324,19 @@ _PREDICT_SCALED_STD = prediction(
     signature="one number, the standard deviation",
     shapes="one number",
     prompt="All features are independent and have mean 0. A key's features have variance 1, a "
-           "query's have variance 4. There are d = 16 features, and the scores are divided by √d. "
+           "query's have variance 9. There are d = 16 features, and the scores are divided by √d. "
            "What is the standard deviation of these scaled scores? Write the number down before "
            "you run anything.",
-    hints=("Go step by step, and keep to variances as long as things are multiplied and added.",
-           "The argument for variance 1 in this chapter has one line that changes: the mean of the "
-           "square of one product.",
+    hints=("Go step by step, and stay with variances while things are multiplied and added.",
+           "One line of this chapter's argument changes: the mean of the square of one product.",
            "There are four steps: one product, the sum of 16, the root, the scale. Write down one "
            "number for each."),
-    value=2.0,
-    steps=(Step("one product", "variance 4 · 1 = 4"),
-           Step("the sum of 16 products", "variance 16 · 4 = 64"),
-           Step("the standard deviation", "√64 = 8"),
-           Step("the scale", "8 / √16 = 2")),
+    value=3.0,
+    tolerance=0.05,
+    steps=(Step("one product", "variance 9 · 1 = 9"),
+           Step("the sum of 16 products", "variance 16 · 9 = 144"),
+           Step("the standard deviation", "√144 = 12"),
+           Step("the scale", "12 / √16 = 3")),
     mistakes=(
         Mistake(
             id="as-if-standard-normal",
@@ -338,50 +346,388 @@ _PREDICT_SCALED_STD = prediction(
             step="one product",
         ),
         Mistake(
-            id="standard-deviation-for-variance",
-            seen="One product was given variance 2: the standard deviation of a query's feature "
+            id="root-too-early",
+            seen="One product was given variance 3: the standard deviation of a query's feature "
                  "stands where its variance belongs.",
             question="What is the mean of q² for one feature of a query?",
-            ways=(1.4, 1.41, 1.414, 1.4142, math.sqrt(2)),
+            ways=(math.sqrt(3), 1.73),
             step="one product",
         ),
         Mistake(
             id="variances-added",
-            seen="One product was given variance 5: the two variances were added.",
+            seen="One product was given variance 10: the two variances were added.",
             question="A query's feature and a key's are multiplied. What is the mean of the square "
                      "of that product?",
-            ways=(2.2, 2.24, 2.236, 2.2361, math.sqrt(5)),
+            ways=(math.sqrt(10), 3.16),
             step="one product",
         ),
         Mistake(
-            id="products-not-summed",
-            seen="The size of a single product was scaled; the sum of 16 is missing.",
-            question="How does the variance change when 16 independent terms are added?",
-            ways=(0.5 / 1.0,),
-            step="the sum of 16 products",
-        ),
-        Mistake(
             id="variance",
-            seen="This is a variance, before the scale or after it, or a variance that was scaled "
-                 "like a standard deviation.",
+            seen="This is a variance, with the scale or without it; or the given 9 was taken for a "
+                 "standard deviation.",
             question="Which step leads from a variance to a standard deviation?",
-            ways=(4.0, 16.0, 64.0),
+            ways=(9.0, 36.0, 144.0),
             step="the standard deviation",
         ),
         Mistake(
             id="unscaled",
             seen="This is the standard deviation before the scores are divided.",
             question="What does dividing by √16 do to it?",
-            ways=(8.0,),
+            ways=(12.0,),
+            step="the scale",
+        ),
+        Mistake(
+            id="divide-by-d",
+            seen="The scores were divided by 16; or the sum of 16 products was left out, which "
+                 "comes to the same.",
+            question="How many times larger does the sum of 16 products make the standard "
+                     "deviation, and by which number is it divided then?",
+            ways=(0.75,),
             step="the scale",
         ),
         Mistake(
             id="multiply-by-sqrt-d",
             seen="The scores were multiplied by √16 where they are divided by it.",
             question="Should the scale make the scores larger or smaller?",
-            ways=(32.0,),
+            ways=(48.0,),
             step="the scale",
         ),
     ),
-    variants=(2, np.float32(2.0), np.array(2.0), [2.0][0]),
+    variants=(3, np.float32(3), np.array(3.0)),
 )
+
+
+# --- entropy(p) -----------------------------------------------------------------------------------
+_TERM, _SUM, _ZERO = "one term, p log p", "the sum over the last axis", "a weight of zero"
+_ROWS = Case((softmax(_rng.normal(size=(3, 5))),), "three rows of five weights", _SUM)
+_CUBE = Case((softmax(_rng.normal(size=(2, 3, 7))),), "weights with three axes", _SUM)
+_WITH_ZEROS = Case((np.array([[0.5, 0, 0.25, 0.25, 0], [0.125, 0.5, 0, 0.25, 0.125]]),),
+                   "rows with weights of zero", _ZERO)
+_ONE_HOT = Case((np.eye(5)[:3],), "rows where one token has all", _ZERO)
+
+
+@by_row
+def _reference_entropy(row):
+    return -math.fsum(weight * math.log(weight) for weight in row if weight > 0)
+
+
+def _in_loops(log, finish=lambda total, n: -total):
+    """Return a way to take the entropy row by row; ``log`` is given positive weights only."""
+    def entropy(row):
+        total = 0.0
+        for weight in row:
+            if weight > 0:
+                total += weight * log(weight)
+        return finish(total, len(row))
+
+    return by_row(entropy)
+
+
+def _terms(p, log=np.log):
+    return p * log(np.where(p > 0, p, 1))
+
+
+def _solve_entropy(p):
+    positive = p > 0
+    logs = np.log(p, out=np.zeros(p.shape), where=positive)  # 0 where p is 0
+    return -(p * logs).sum(axis=-1)
+
+
+_ENTROPY = Exercise(
+    id="entropy",
+    chapter=CHAPTER,
+    title="How evenly are the weights spread?",
+    signature="entropy(p)",
+    shapes="(..., n) → (...)",
+    prompt="Write entropy(p): the entropy of the weights along the last axis, in nats. The axes "
+           "before it stay. A weight of zero adds nothing: 0 · log 0 counts as 0.",
+    hints=("Each weight adds one term, its own size times its logarithm. Weights are below 1: "
+           "which sign do these logarithms have?",
+           "Sum along the last axis only. With n equal weights the result is log n.",
+           "np.log(0) is -inf, and 0 times -inf is nan. Give the logarithm another number to work "
+           "on where the weight is zero, and its term is still 0."),
+    example=Example((np.array([0.5, 0.25, 0.25]),), 1.5 * math.log(2)),
+    reference=_reference_entropy,
+    cases=(
+        Case((np.full(5, 0.2),), "five equal weights", _TERM),
+        Case((np.array([0.7, 0.2, 0.1]),), "one row", _TERM),
+        _ROWS,
+        _CUBE,
+        Case((np.ones((3, 1)),), "rows of a single weight", _SUM),
+        _WITH_ZEROS,
+        _ONE_HOT,
+        Case((np.array([[1e-300, 1 - 1e-9, 1e-9], [0, 1e-30, 1]]),), "very small weights", _ZERO),
+    ),
+    naming=(_ROWS, _CUBE, _WITH_ZEROS, _ONE_HOT),
+    mistakes=(
+        Mistake(
+            id="wrong-sign",
+            seen="The size is right, and the sign is not: the entropy of weights is not negative.",
+            question="Is the logarithm of a number between 0 and 1 positive or negative?",
+            ways=(_in_loops(math.log, lambda total, n: total), lambda p: _terms(p).sum(axis=-1),
+                  lambda p: (p * np.log(p)).sum(axis=-1)),
+            step=_TERM,
+        ),
+        Mistake(
+            id="bits",
+            seen="The logarithm has base 2, so the result is in bits.",
+            question="Which logarithm measures in nats, so that five equal weights give 1.609?",
+            ways=(_in_loops(math.log2), lambda p: -_terms(p, np.log2).sum(axis=-1),
+                  lambda p: -(p * np.log2(p)).sum(axis=-1)),
+            step=_TERM,
+        ),
+        Mistake(
+            id="mean-not-sum",
+            seen="The terms of a row are averaged.",
+            question="The weights already say how much each term counts. What does another "
+                     "division by n do?",
+            ways=(_in_loops(math.log, lambda total, n: -total / n),
+                  lambda p: -_terms(p).mean(axis=-1), lambda p: -(p * np.log(p)).mean(axis=-1)),
+            step=_SUM,
+        ),
+        Mistake(
+            id="nan-at-zero",
+            seen="Positive weights come out right, but a weight of zero spoils its whole row.",
+            question="What is np.log(0), and what is 0 times that? Which number should the term "
+                     "be?",
+            ways=(lambda p: -(p * np.log(p)).sum(axis=-1),
+                  lambda p: (p * np.log(1 / p)).sum(axis=-1),
+                  by_row(lambda row: -sum(each * math.log(each) for each in row))),
+            step=_ZERO,
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="The sum runs along another axis than the last.",
+            question="Along which axis do the weights of one query sum to 1?",
+            ways=(lambda p: -_terms(p).sum(axis=0), lambda p: -(p * np.log(p)).sum(axis=0),
+                  lambda p: _in_loops(math.log)(np.moveaxis(p, 0, -1)),
+                  lambda p: -_terms(p).sum(axis=max(p.ndim - 2, 0)),
+                  lambda p: -(p * np.log(p)).sum(axis=max(p.ndim - 2, 0))),
+            step=_SUM,
+        ),
+        Mistake(
+            id="global-sum",
+            seen="All rows are summed to a single number.",
+            question="Three queries have three rows of weights. How many entropies do you expect?",
+            ways=(lambda p: -_terms(p).sum(), lambda p: -(p * np.log(p)).sum(),
+                  lambda p: -sum(each * math.log(each) for each in p.ravel() if each > 0),
+                  lambda p: -(p[p > 0] @ np.log(p[p > 0]))),
+            step=_SUM,
+        ),
+        Mistake(
+            id="not-summed",
+            seen="Each weight keeps a term of its own; nothing is summed.",
+            question="How many numbers should one row of weights give?",
+            ways=(lambda p: -_terms(p), lambda p: -p * np.log(p),
+                  by_row(lambda row: [-p * math.log(p) if p > 0 else 0 for p in row])),
+            step=_SUM,
+        ),
+        Mistake(
+            id="weights-forgotten",
+            seen="The logarithms are summed as they are, so rare tokens count as much as frequent "
+                 "ones.",
+            question="How much should the term of a weight near zero add to the whole?",
+            ways=(lambda p: -np.log(p).sum(axis=-1),
+                  lambda p: -np.log(np.where(p > 0, p, 1)).sum(axis=-1),
+                  by_row(lambda row: -sum(math.log(each) for each in row if each > 0))),
+            step=_TERM,
+        ),
+        Mistake(
+            id="axis-kept",
+            seen="The numbers are right, but the summed axis is still there, with length 1.",
+            question="Is the last axis needed once it is summed? Compare your shape with the one "
+                     "asked for.",
+            ways=(lambda p: -_terms(p).sum(axis=-1, keepdims=True),
+                  lambda p: -(p * np.log(p)).sum(axis=-1, keepdims=True),
+                  by_row(lambda row: [-sum(each * math.log(each) for each in row if each > 0)])),
+            step=_SUM,
+        ),
+    ),
+    variants=(
+        _in_loops(math.log),
+        in_float32(_solve_entropy),
+        lambda p: -_terms(p).sum(axis=-1),
+        lambda p: -np.nan_to_num(p * np.log(p)).sum(axis=-1),
+        lambda p: -(p * np.log(p + 1e-12)).sum(axis=-1),
+        lambda p: np.einsum("...i,...i->...", p, -np.log(np.maximum(p, 1e-300))),
+        lambda p: [-(row[row > 0] @ np.log(row[row > 0])) for row in p]
+        if p.ndim == 2 else -_terms(p).sum(-1),
+    ),
+    solution=_solve_entropy,
+)
+
+
+# --- fault_scaled_weights(q, k) -------------------------------------------------------------------
+def fault_scaled_weights(q, k):
+    s = q @ k.T  # (n_query, n_key)
+    exponentials = np.exp(s)
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return weights / q.shape[-1] ** 0.5
+
+
+_WEIGHTS_SQUARE = Case(_pair(5, 5, 5), "as many queries as keys and features", _SCALE)
+_WEIGHTS_FEW = Case(_pair(3, 5, 7), "vectors of seven features", _SCALE)
+_WEIGHTS_MANY = Case(_pair(7, 3, 29), "vectors of 29 features", _SCALE)
+
+
+def _weights(scale, score=_dots):
+    """Return a way to make weights of scores that are multiplied by ``scale(q, k)``."""
+    return lambda q, k: softmax(score(q, k) * scale(q, k))
+
+
+def _weights_by_query(scale):
+    def weights(q, k):
+        found = []
+        for query in q:
+            exponentials = [math.exp(query @ key * scale(q, k)) for key in k]
+            found.append([each / sum(exponentials) for each in exponentials])
+        return found
+
+    return weights
+
+
+def _exponentials_over(scale_above, scale_below):
+    """Return a way that scales the scores apart, above and below the line of the fraction."""
+    def weights(q, k):
+        d, s = q.shape[-1], _dots(q, k)
+        above, below = np.exp(s * d**scale_above), np.exp(s * d**scale_below)
+        return above / below.sum(axis=-1, keepdims=True)
+
+    return weights
+
+
+def _solve_fault_scaled_weights(q, k):
+    s = q @ k.T / q.shape[-1] ** 0.5  # scaled before the softmax
+    exponentials = np.exp(s)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+_FAULT_SCALED_WEIGHTS = Exercise(
+    id="fault_scaled_weights",
+    chapter=CHAPTER,
+    title="Weights that do not add up",
+    signature="fault_scaled_weights(q, k)",
+    shapes="(n_query, d), (n_key, d) → (n_query, n_key)",
+    prompt="This listing should turn queries and keys into the weights of scaled dot-product "
+           "attention. One mistake is planted in it. Run it on the example, look at its rows, and "
+           "mend it.",
+    hints=("What should each row of weights add up to, and what does it add up to here?",
+           "Multiply one row of weights by a number: do its tokens share differently?",
+           "The scale is there to keep the softmax from being saturated. Where must it act, then?"),
+    example=Example((np.array([[2.0, 0, 0, 0]]),
+                     np.array([[math.log(3), 0, 0, 0], [0.0, 5, 0, 0]])), [[0.75, 0.25]]),
+    reference=lambda q, k: [reference_softmax(row) for row in _reference_scores(q, k)],
+    cases=(
+        Case(_pair(2, 3, 1), "vectors of one feature, where the scale is 1", "the softmax"),
+        Case(_pair(1, 2, 4), "other vectors of four features", _SCALE),
+        _WEIGHTS_FEW,
+        _WEIGHTS_SQUARE,
+        _WEIGHTS_MANY,
+        Case(_pair(1, 1, 3), "one query and one key", _SCALE),
+        Case(_pair(2, 5, 64, size=1.5), "vectors of 64 features", _SCALE),
+    ),
+    naming=(_WEIGHTS_FEW, _WEIGHTS_SQUARE, _WEIGHTS_MANY),
+    mistakes=(
+        Mistake(
+            id="scaled-after-softmax",
+            seen="The weights are scaled, not the scores: the rows no longer add up to 1.",
+            question="Does dividing all weights of a row by one number change who gets the most "
+                     "attention, and how much more of it?",
+            ways=(fault_scaled_weights, lambda q, k: softmax(_dots(q, k)) * q.shape[-1] ** -0.5,
+                  lambda q, k: np.divide(_weights_by_query(lambda q, k: 1)(q, k), len(k.T) ** 0.5)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="scaled-before-and-after",
+            seen="The scores are scaled, and then the weights once more.",
+            question="What do the rows add up to, and which line still changes that?",
+            ways=(lambda q, k: softmax(_solve_scaled_scores(q, k)) * q.shape[-1] ** -0.5,
+                  lambda q, k: _solve_fault_scaled_weights(q, k) / np.sqrt(q.shape[1])),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="unscaled",
+            seen="The rows add up to 1 again, but the scale is gone: it was taken out, or it "
+                 "cancels.",
+            question="A factor that stands above and below the line of a fraction cancels. What "
+                     "must it multiply, so that it does not?",
+            ways=(_weights(lambda q, k: 1), _weights_by_query(lambda q, k: 1),
+                  _exponentials_over(0, 0),
+                  lambda q, k: fault_scaled_weights(q, k)
+                  / fault_scaled_weights(q, k).sum(axis=-1, keepdims=True)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="divide-by-d",
+            seen="The scores are divided by d.",
+            question="What is the variance of a score of d features, and what does dividing by d "
+                     "make of it?",
+            ways=(_weights(lambda q, k: 1 / q.shape[-1]),
+                  _weights_by_query(lambda q, k: 1 / len(q[0]))),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="multiply-by-sqrt-d",
+            seen="The scale is turned around: the scores grow, and the softmax saturates more.",
+            question="Should the factor be above or below 1 when d is large?",
+            ways=(_weights(lambda q, k: q.shape[-1] ** 0.5),
+                  _weights_by_query(lambda q, k: math.sqrt(len(q[0])))),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="divide-by-sqrt-n-key",
+            seen="The scale comes from the number of keys.",
+            question="Over which axis does one dot product sum?",
+            ways=(_weights(lambda q, k: len(k) ** -0.5),
+                  _weights_by_query(lambda q, k: 1 / math.sqrt(len(k)))),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="half-scaled",
+            seen="The exponentials above the line and those that are summed below it come from "
+                 "different scores.",
+            question="Which scores go into the sum, and which into the exponentials that are "
+                     "divided by it?",
+            ways=(_exponentials_over(-0.5, 0), _exponentials_over(0, -0.5)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="exponentials-scaled",
+            seen="Each exponential is raised or divided on its own, outside its exponent.",
+            question="The scale must reach the scores. What does the exponential do to a factor "
+                     "that stands outside it?",
+            ways=(lambda q, k: np.exp(_dots(q, k)) / np.exp(_dots(q, k)).sum(-1, keepdims=True)
+                  ** q.shape[-1] ** -0.5,
+                  lambda q, k: np.exp(_dots(q, k)) * q.shape[-1] ** -0.5),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="The weights add up to 1 along another axis than the keys.",
+            question="Which axis of the scores runs over what one query compares?",
+            ways=(lambda q, k: softmax(_solve_scaled_scores(q, k), axis=0),
+                  lambda q, k: softmax(_dots(q, k), axis=0),
+                  lambda q, k: softmax(_dots(q, k), axis=0) * q.shape[-1] ** -0.5),
+            step="the softmax",
+        ),
+        Mistake(
+            id="scores-returned",
+            seen="The result holds scores; the softmax is gone.",
+            question="Can a weight be negative?",
+            ways=(_solve_scaled_scores, _dots),
+            step="the softmax",
+        ),
+    ),
+    variants=(
+        _weights(lambda q, k: 1 / np.sqrt(q.shape[1])),
+        _weights_by_query(lambda q, k: 1 / math.sqrt(len(q[0]))),
+        in_float32(_weights(lambda q, k: q.shape[-1] ** -0.5)),
+        lambda q, k: softmax(_scaled_on_both_sides(-0.25)(q, k)),
+        lambda q, k: np.exp(np.einsum("id,jd->ij", q, k) / len(k.T) ** 0.5
+                            - np.log(np.exp(_solve_scaled_scores(q, k)).sum(1))[:, None]),
+    ),
+    solution=_solve_fault_scaled_weights,
+    faulty=fault_scaled_weights,
+)
+
+EXERCISES = (_SCALED_SCORES, _PREDICTED_STD, _PREDICT_SCALED_STD, _ENTROPY, _FAULT_SCALED_WEIGHTS)

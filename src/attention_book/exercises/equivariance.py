@@ -1,0 +1,300 @@
+"""The exercise that asks for a test of permutation equivariance, and what judges it."""
+
+import numpy as np
+
+from attention_book.exercises.building_blocks import softmax
+from attention_book.exercises.model import Case, Example, Exercise, Mistake, Watched
+
+_SHUFFLE, _COMPARE = "the shuffle", "the comparison"
+
+_rng = np.random.default_rng(40)
+
+
+# --- Functions to be tested -----------------------------------------------------------------------
+def _one_head(x):
+    """Mix the rows by their contents."""
+    return softmax(x @ x.T * x.shape[-1] ** -0.5) @ x
+
+
+def _mean_for_all(x):
+    return np.ones_like(x) * x.mean(axis=0)
+
+
+def _row_by_row(x):
+    return np.tanh(x[:, ::-1]) + x[:, :1]
+
+
+def _with_places(x):
+    """Add to each row what belongs to its place, so little that a coarse look misses it."""
+    return _one_head(x) + 0.01 * np.arange(len(x))[:, None]
+
+
+def _running_mean(x):
+    return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
+
+
+def _ring(x):
+    """Mix each row with both its neighbours: shifted or reversed rows give the same, moved."""
+    return x + 0.5 * np.roll(x, 1, axis=0) + 0.5 * np.roll(x, -1, axis=0)
+
+
+def _sorted_rows(x):
+    return np.sort(x, axis=0)
+
+
+def _summed_in_order(x):
+    """Add the rows one after the other: another order gives other last digits."""
+    total = np.zeros(x.shape[1])
+    for row in np.exp(3 * x):
+        total = total + row / 3
+    return np.outer(x[:, 0], total)
+
+
+def _planted(attend, note, n=7, d=5):
+    """Return a case: a function to be tested, on tokens of its own."""
+    x = _rng.normal(size=(n, d)).round(3)
+    return Case((Watched(attend), x, np.random.default_rng(0)), note, _COMPARE)
+
+
+_CONTENTS = _planted(_one_head, "a head without positions (equivariant)")
+_PLACES = _planted(_with_places, "a head that adds a little for each place (not equivariant)")
+_PAST = _planted(_running_mean, "the mean of all rows so far (not equivariant)")
+_MEAN = _planted(_mean_for_all, "the mean of all rows, for every row (equivariant)")
+_ROW = _planted(_row_by_row, "a function of each row alone (equivariant)")
+_SORTED = _planted(_sorted_rows, "a function that sorts each column (not equivariant)")
+_NEIGHBOURS = _planted(_ring, "rows in a ring, mixed with their neighbours (not equivariant)")
+_ROUNDED = _planted(_summed_in_order, "a sum over all rows, with rounding (equivariant)")
+
+
+_ONE_FEATURE = _planted(_one_head, "a head, with five tokens of one feature (equivariant)", 5, 1)
+
+
+def _reference_equivariance(attend, x, _):
+    orders = [np.random.default_rng(seed).permutation(len(x)) for seed in range(30)]
+    result = attend(x)
+    return all(np.abs(attend(x[order]) - result[order]).max() < 1e-9 for order in orders)
+
+
+# --- The exercise ---------------------------------------------------------------------------------
+def _calls_of_attend(args, calls):
+    """Say how attend was called, whatever the number of calls: the rows moved, or not."""
+    x = args[1]
+    found = {_how_it_was_called(x, *call) if len(call) == 1 else "other" for call in calls}
+    order = ("rows moved", "features moved", "other", "rows in place")
+    return next((kind for kind in order if kind in found), "never called")
+
+
+def _how_it_was_called(x, given):
+    if given.shape != x.shape:
+        return "other"
+    if np.array_equal(given, x):
+        return "rows in place"
+    if np.array_equal(_in_order(given), _in_order(x)):
+        return "rows moved"
+    same_features = np.array_equal(_in_order(given.T), _in_order(x.T))
+    return "features moved" if same_features else "other"
+
+
+def _in_order(rows):
+    return rows[np.lexsort(rows.T)]
+
+
+def _random_order(n, rng):
+    return rng.permutation(n)
+
+
+def _agree(attend, x, order):
+    return np.allclose(attend(x[order]), attend(x)[order])
+
+
+def _tries(agree=_agree, order=_random_order, trials=10):
+    """Return a test: whether ``agree`` holds for some orders, drawn by ``order(n, rng)``."""
+    return lambda attend, x, rng: all(agree(attend, x, order(len(x), rng)) for _ in range(trials))
+
+
+def _once(agree, order=_random_order):
+    return _tries(agree, order, trials=1)
+
+
+def _shuffled_in_place(attend, x, rng):
+    shuffled = x.copy()
+    rng.shuffle(shuffled)
+    return np.allclose(attend(shuffled), attend(x))
+
+
+def _shuffled_apart(attend, x, rng):
+    return np.allclose(attend(rng.permutation(x)), rng.permutation(attend(x)))
+
+
+def _features_shuffled(attend, x, rng):
+    order = rng.permutation(x.shape[1])
+    return np.allclose(attend(x[:, order]), attend(x)[:, order])
+
+
+def _on_every(reduce):
+    """Return a way that compares only what ``reduce`` makes of the two results."""
+    return _tries(lambda attend, x, order: np.allclose(reduce(attend(x[order])),
+                                                       reduce(attend(x))))
+
+
+def _put_back(attend, x, rng):
+    order = rng.permutation(len(x))
+    back = np.empty_like(attend(x))
+    back[order] = attend(x[order])
+    return bool(np.abs(back - attend(x)).max() < 1e-6)
+
+
+def _row_by_row_in_lists(attend, x, rng):
+    order = list(range(len(x)))
+    while order == sorted(order):
+        rng.shuffle(order)
+    before, after = attend(x), attend(np.array([x[i] for i in order]))
+    return all(abs(after[new] - before[old]).max() < 1e-8 for new, old in enumerate(order))
+
+
+def _with_a_matrix(attend, x, rng):
+    moved = rng.permutation(np.eye(len(x)))
+    return bool((abs(moved @ attend(x) - attend(moved @ x)) < 1e-6).all())
+
+
+def _solve_is_permutation_equivariant(attend, x, rng):
+    order = rng.permutation(len(x))
+    while np.array_equal(order, np.arange(len(x))):  # an order that moves nothing tests nothing
+        order = rng.permutation(len(x))
+    return np.allclose(attend(x[order]), attend(x)[order])
+
+
+IS_PERMUTATION_EQUIVARIANT = Exercise(
+    id="is_permutation_equivariant",
+    chapter="04_weighted_values",
+    title="Does the order matter?",
+    signature="is_permutation_equivariant(attend, x, rng)",
+    shapes="a function (n, d) → (n, d), (n, d), a random generator → True or False",
+    prompt="Write is_permutation_equivariant(attend, x, rng). attend is a function that takes "
+           "tokens like x and gives one row for each. Test it on the tokens x, shuffled with rng: "
+           "return True if the results are the same rows in the shuffled order, up to rounding, "
+           "and False if not. x holds five different tokens or more.",
+    hints=("You need two results of attend: one for x as it is, one for its rows in another order.",
+           "A token has moved, so its result should be found where the token is now. Which of the "
+           "two results must be put in order before they are compared?",
+           "Keep the order as a list of row numbers, so that the same order can be applied twice. "
+           "Then ask whether all numbers are close; the last digits may differ."),
+    example=Example((Watched(lambda x: np.cumsum(x, axis=0)), np.arange(1.0, 6)[:, None],
+                     np.random.default_rng(0)), False),
+    reference=_reference_equivariance,
+    cases=(_CONTENTS, _PLACES, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS, _ROUNDED,
+           _ONE_FEATURE),
+    naming=(_CONTENTS, _PLACES, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS, _ROUNDED),
+    mistakes=(
+        Mistake(
+            id="always-true",
+            seen="The answer is True without a look: attend is never called.",
+            question="For which function should your test say False, and how would it find out?",
+            ways=(lambda attend, x, rng: True,
+                  lambda attend, x, rng: rng.permutation(x).shape == x.shape),
+            step=_SHUFFLE,
+        ),
+        Mistake(
+            id="permutes-input-only",
+            seen="The input is shuffled, and its result is compared with the result in the old "
+                 "order. A function that moves its rows along fails your test.",
+            question="The third token is now the first. In which row of the new result should its "
+                     "mixture be?",
+            ways=(_tries(lambda attend, x, order: np.allclose(attend(x[order]), attend(x))),
+                  _once(lambda attend, x, order: np.allclose(attend(x[order]), attend(x))),
+                  _shuffled_in_place),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="compares-shapes",
+            seen="The rows are shuffled, but what the results hold decides nothing: every function "
+                 "passes.",
+            question="Two results of one shape can hold different numbers. Where does your test "
+                     "look at the numbers?",
+            ways=(_tries(lambda attend, x, order: attend(x[order]).shape == attend(x).shape),
+                  _tries(lambda attend, x, order: attend(x[order]).shape == attend(x)[order].shape),
+                  _once(lambda attend, x, order: len(attend(x[order])) == len(x))),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="identity-permutation",
+            seen="attend never gets the rows in another order, so there is nothing to find.",
+            question="Print the order that you use. Which token has moved?",
+            ways=(_once(_agree, lambda n, rng: np.arange(n)),
+                  _tries(_agree, lambda n, rng: np.sort(rng.permutation(n))),
+                  lambda attend, x, rng: np.allclose(attend(x), attend(x.copy()))),
+            step=_SHUFFLE,
+        ),
+        Mistake(
+            id="permutes-output-only",
+            seen="Only the result is shuffled: attend gets the rows in their old order every time.",
+            question="What should be in another order when attend is called?",
+            ways=(_tries(lambda attend, x, order: np.allclose(attend(x), attend(x)[order])),
+                  lambda attend, x, rng: np.allclose(attend(x), rng.permutation(attend(x)))),
+            step=_SHUFFLE,
+        ),
+        Mistake(
+            id="different-orders",
+            seen="Input and result are put in two different orders; or the result is put back with "
+                 "the order itself, where its inverse would undo it.",
+            question="Take the order [1, 2, 0] and three letters. Apply it once, and then once "
+                     "more: are they back?",
+            ways=(_tries(lambda attend, x, order: np.allclose(attend(x[order])[order], attend(x))),
+                  _once(lambda attend, x, order: np.allclose(attend(x[order])[order], attend(x))),
+                  _once(lambda attend, x, order: np.allclose(attend(x[order]),
+                                                             attend(x)[np.argsort(order)])),
+                  _shuffled_apart),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="exact-equality",
+            seen="The results are compared digit by digit. A sum in another order rounds "
+                 "differently, and that is no fault of attend.",
+            question="What is 0.1 + 0.2 + 0.3 in Python, and what is 0.3 + 0.2 + 0.1?",
+            ways=(_tries(lambda attend, x, order: np.array_equal(attend(x[order]),
+                                                                 attend(x)[order])),
+                  _once(lambda attend, x, order: (attend(x[order]) == attend(x)[order]).all())),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="one-special-order",
+            seen="One fixed order is tried, reversed or shifted. Some functions that know places "
+                 "treat this one alike: all rows keep their neighbours.",
+            question="Which orders could you get from rng, that keep no such pattern?",
+            ways=(_once(_agree, lambda n, rng: np.arange(n)[::-1]),
+                  _once(_agree, lambda n, rng: np.roll(np.arange(n), 1)),
+                  lambda attend, x, rng: np.allclose(attend(x[::-1])[::-1], attend(x))),
+            step=_SHUFFLE,
+        ),
+        Mistake(
+            id="permutes-features",
+            seen="The columns are shuffled: each token keeps its place, and its features move.",
+            question="What is a row of x, and what is a column? Which of them have an order that "
+                     "attention might miss?",
+            ways=(_features_shuffled,
+                  lambda attend, x, rng: np.allclose(attend(x[:, ::-1]), attend(x)[:, ::-1])),
+            step=_SHUFFLE,
+        ),
+        Mistake(
+            id="compares-summaries",
+            seen="Only a sum, a mean or a sorted list of the results is compared, which forgets "
+                 "the rows they belong to.",
+            question="Give every token the result of its neighbour: does your test notice?",
+            ways=(_on_every(np.sum), _on_every(lambda result: result.mean(axis=0)),
+                  _on_every(lambda result: np.sort(result, axis=0)),
+                  _on_every(lambda result: np.sort(result, axis=None))),
+            step=_COMPARE,
+        ),
+    ),
+    variants=(
+        _tries(),
+        _once(_agree),
+        _put_back,
+        _row_by_row_in_lists,
+        _once(_agree, lambda n, rng: np.argsort(rng.random(n))),
+        _once(lambda attend, x, order: np.allclose(attend(x[order])[np.argsort(order)], attend(x))),
+        _with_a_matrix,
+    ),
+    solution=_solve_is_permutation_equivariant,
+    observe=_calls_of_attend,
+)
