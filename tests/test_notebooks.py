@@ -61,9 +61,9 @@ END = """## Recap
 
 > **Exercise.** Write it.
 """
-AFTER = """## In practice
+AFTER = f"""## In practice
 
-> **In practice.** So.
+{" ".join(["Real systems do this."] * 6)}
 
 ## Further reading
 
@@ -96,8 +96,8 @@ def chapter():
         code("print(seconds)", "nbval-ignore-output", out="1.234567890123456"),
         code("assert 1 + 1 == 2", "remove-cell", "claim"),
         text(END),
-        code("def double(x):\n    ...", "exercise"),
-        code('check("double", double)', "check", out="✗ double: not-attempted\nseen: nothing"),
+        code("def my_double(x):\n    ...", "exercise"),
+        code('check("double", my_double)', "check", out="✗ double: not-attempted\nseen: nothing"),
         code("def double_solution(x):\n    return 2 * x", "solution", "hide-cell",
              jupyter={"source_hidden": True}),
         text(AFTER),
@@ -171,7 +171,7 @@ FAULTS = [
     (rules.anatomy, append(3, "\n\n# Second title")),
     (rules.anatomy, replace(8, "- Three.\n", "")),
     (rules.anatomy, replace(8, "## Exercises", "## Tasks")),
-    (rules.anatomy, replace(12, "> **In practice.**", "")),
+    (rules.anatomy, replace(12, "Real systems do this. ", "")),
     (rules.anatomy, replace(12, "bibliography.md#", "")),
     (rules.one_generator, replace(2, "(0)", "()")),
     (rules.one_generator, append(4, "\nnp.random.default_rng(1)")),
@@ -201,15 +201,16 @@ EXERCISE_FAULTS = [
     break_cell(10, metadata={}),
     break_cell(11, metadata={"tags": ["solution", "hide-cell"]}),
     break_cell(11, metadata={"tags": ["solution"], "jupyter": {"source_hidden": True}}),
-    replace(9, "double", "twice"),
+    replace(9, "my_double", "twice"),
     replace(10, '"double"', '"dot_product"'),
     replace(11, "double_solution", "solution"),
-    append(11, "\ndouble = double_solution"),
-    append(10, "\ndouble = 1"),
+    append(11, "\nmy_double = double_solution"),
+    append(10, "\nmy_double = 1"),
+    output(11, "✗ double: wrong-value"),
     output(10, "✓ double: passed"),
     lambda notebook: notebook["cells"].insert(9, notebook["cells"].pop(10)),
     lambda notebook: notebook["cells"].insert(10, code("print(1)")),
-    lambda notebook: notebook["cells"].append(code("def triple(x):\n    ...", "exercise")),
+    lambda notebook: notebook["cells"].append(code("def my_triple(x):\n    ...", "exercise")),
 ]
 DOUBLE = [SimpleNamespace(id="double")]
 

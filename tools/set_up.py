@@ -38,7 +38,7 @@ def check_python():
     version = ".".join(str(part) for part in sys.version_info[:2])
     if sys.version_info[:2] < OLDEST:
         names = ["python3." + str(minor) for minor in range(20, OLDEST[1] - 1, -1)]
-        found = [name for name in names if shutil.which(name)]
+        found = [name for name in names if works(name)]
         hint = f"run `make PYTHON={found[0]} ...`" if found else "install a newer Python"
         sys.exit(f"The book needs Python 3.11 or newer and this is {version}: {hint}.")
     try:
@@ -49,6 +49,13 @@ def check_python():
             f"Python's module `{error.name}` is missing: install it (Debian and Ubuntu: "
             f"apt-get install python{version}-venv), then run this again."
         )
+
+
+def works(python):
+    """Tell whether there is a Python of this name, and not only a link that leads nowhere."""
+    if not shutil.which(python):
+        return False
+    return subprocess.call([python, "-c", ""], stderr=subprocess.DEVNULL) == 0
 
 
 def create_venv():
