@@ -94,6 +94,12 @@ def check_mask(mask, shape, wanted, *, kept_axes=(-1, -2)):
     return mask
 
 
+def check_attention_mask(mask, q, k, v):
+    """Return ``mask``, checked against the scores of ``q``, ``k`` and ``v``."""
+    leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    return check_mask(mask, (*leading, q.shape[-2], k.shape[-2]), "(..., n_query, n_key)")
+
+
 def check_broadcast(wanted, **shapes):
     """Return the shape that the named ``shapes`` broadcast to, or say which do not agree."""
     try:
@@ -175,6 +181,14 @@ def check_count(name, value, *, least=0):
     if count < least:
         complain(ValueError, name, count, f"a whole number, at least {least}")
     return count
+
+
+def check_flag(name, value):
+    """Return ``value``, if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        complain(TypeError, name, describe(value), "True or False",
+                 "An array of booleans is a mask: pass it as mask=.")
+    return bool(value)
 
 
 def check_axis(axis, n_axes):
