@@ -1,5 +1,6 @@
 """The exercises of the chapter on dot products."""
 
+import itertools
 import math
 
 import numpy as np
@@ -89,7 +90,7 @@ _DOT_PRODUCT = Exercise(
             seen="Every feature of one vector is multiplied with every feature of the other.",
             question="Which features belong together?",
             ways=(np.outer, lambda a, b: a[:, None] * b, lambda a, b: a[:, None] @ b[None, :],
-                  lambda a, b: np.outer(a, b).sum(axis=0), lambda a, b: np.outer(b, a)),
+                  lambda a, b: np.outer(a, b).sum(axis=0), lambda a, b: np.outer(b, a), np.kron),
             step="the products",
         ),
         Mistake(
@@ -497,7 +498,8 @@ _BEST = Exercise(
                      "higher dot product, and which is nearer?",
             ways=(lambda q, k: _distances(q, k).argmin(axis=-1),
                   lambda q, k: [int(np.argmin([np.linalg.norm(query - key) for key in k]))
-                                for query in q]),
+                                for query in q],
+                  lambda q, k: np.abs(q[:, None, :] - k).sum(axis=-1).argmin(axis=-1)),
             step="the scores",
         ),
         Mistake(
@@ -595,6 +597,13 @@ def _tokens(n, d_model, d, d_v):
     return _gentle(n, d_model), *(_gentle(d_model, size) for size in (d, d, d_v))
 
 
+def _project_by(chosen):
+    """Make the three results with the matrices of these positions."""
+    return lambda x, *weights: [x @ weights[i] for i in chosen]
+
+
+_SHARING = [chosen for chosen in itertools.product(range(3), repeat=3) if len(set(chosen)) < 3]
+
 _W = np.array([[1.0, 0], [0, 2]]), np.array([[0.0, 1], [1, 0]]), np.array([[1.0], [-1]])
 _PROJECT_CASES = (
     Case((np.array([[2.0, -1], [0.5, 1], [3, 4]]), _W[1] - _W[0], _W[0] + 1, 3 * _W[2]),
@@ -660,13 +669,7 @@ _PROJECT = Exercise(
             id="weights-shared",
             seen="One matrix is used for more than one of the three results.",
             question="Where does your function use wq, where wk, where wv?",
-            ways=(lambda x, wq, wk, wv: (x @ wq, x @ wq, x @ wq),
-                  lambda x, wq, wk, wv: (x @ wq, x @ wq, x @ wv),
-                  lambda x, wq, wk, wv: (x @ wk, x @ wk, x @ wv),
-                  lambda x, wq, wk, wv: (x @ wq, x @ wk, x @ wk),
-                  lambda x, wq, wk, wv: (x @ wq, x @ wk, x @ wq),
-                  lambda x, wq, wk, wv: (x @ wq, x @ wv, x @ wv),
-                  lambda x, wq, wk, wv: (x @ wv, x @ wv, x @ wv)),
+            ways=tuple(map(_project_by, _SHARING)),
             step="each token times each matrix",
         ),
         Mistake(
@@ -703,8 +706,8 @@ _PREDICT = prediction(
     signature="a shape: whole numbers in parentheses",
     shapes="(rows, columns)",
     prompt="Seven tokens ask and five tokens answer, each with d_model = 12 features. wq and wk "
-           "have shape (12, 3). Which shape do the scores q @ k.T have? Write it down before you run "
-           "anything.",
+           "have shape (12, 3). Which shape do the scores q @ k.T have? Write it down before "
+           "you run anything.",
     hints=("First the shapes of q and k: what does a matrix of shape (12, 3) make of a row of 12?",
            "Transposing k swaps its two axes. Which axis of q must meet which axis of k.T?",
            "The axis on which they meet is summed away. Which two are left, and in which order?"),

@@ -61,16 +61,24 @@ class Runner:
         return self.watch.__exit__(*details)
 
     def run(self, answer, case, listen=None):
-        """Return the :class:`Outcome` of ``answer`` on one case."""
-        function = (lambda: answer) if self.exercise.predicts else answer
-        args = copy.deepcopy(case.args)
+        """Return the :class:`Outcome` of ``answer`` on one case; everything else is put back."""
         with preserved() as printed, self.memory:
-            found = self._invoke(function, args, case.memory is not None, listen)
+            found = self._try(answer, case, listen)
         if self.watch.interrupted:
             raise KeyboardInterrupt
-        found.update(printed=printed.getvalue(), changed=_written_to(args, case.args),
-                     calls=self._calls(args))
-        return Outcome(**found)
+        return Outcome(**found, printed=printed.getvalue())
+
+    def run_own(self, answers, cases):
+        """Return the outcomes of the catalogue's own answers, which leave nothing to put back."""
+        with preserved():
+            return tuple(tuple(Outcome(**self._try(answer, case)) for case in cases)
+                         for answer in answers)
+
+    def _try(self, answer, case, listen=None):
+        function = (lambda: answer) if self.exercise.predicts else answer
+        args = copy.deepcopy(case.args)
+        found = self._invoke(function, args, case.memory is not None, listen)
+        return found | {"changed": _written_to(args, case.args), "calls": self._calls(case, args)}
 
     def _invoke(self, function, args, measured, listen):
         """Call the function and read its result, both under the watch."""
@@ -97,12 +105,12 @@ class Runner:
         self.left -= self.watch.spent
         return found if self.left > 0 else {"ended": "too-slow"}
 
-    def _calls(self, args):
+    def _calls(self, case, args):
         watched = [arg.calls for arg in args if isinstance(arg, Watched)]
         if not watched:
             return ()
         observe = self.exercise.observe or (lambda _, calls: len(calls))
-        return tuple(observe(args, calls) for calls in watched)
+        return tuple(observe(case.args, calls) for calls in watched)
 
 
 class _Peak:

@@ -75,10 +75,8 @@ def _only_the_example(exercise, answer, runner, trials):
     """Tell whether an answer is right on the page's example and never again."""
     if exercise.example is None or trials[-1].problem.id in _NAMELESS:
         return False
-    others = [trial.case for trial in trials[1:]] or list(exercise.cases)
-    others = exercise.cases
-    trials = [trials[0], *(_try(exercise, answer, runner, case) for case in others)]
-    if any(trial.problem is None for trial in trials[1:]):
+    trials = [trials[0], *(_try(exercise, answer, runner, case) for case in exercise.cases)]
+    if any(trial.problem is None or trial.problem.id in _NAMELESS for trial in trials[1:]):
         return False
     return trials[0].problem is None or _copied(exercise, trials)
 

@@ -99,6 +99,9 @@ class Watch:
     def _interrupt(self, _, frame):
         self.interrupted = True
         if self.armed and not _ours(frame):
+            self.deadline = time.monotonic()  # an answer that swallows this gets no more time
+            if self.alarm:
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
             raise KeyboardInterrupt
 
     def _ring(self, _, frame):

@@ -22,8 +22,7 @@ def wanted(exercise, case):
 def mistakes_made(exercise):
     """Return, for each mistake's id, what each way of making it gives on the naming inputs."""
     with pristine(), Runner(exercise, _CATALOGUE_SECONDS) as runner:
-        return {mistake.id: tuple(tuple(runner.run(way, case) for case in exercise.naming)
-                                  for way in mistake.ways)
+        return {mistake.id: runner.run_own(mistake.ways, exercise.naming)
                 for mistake in exercise.mistakes}
 
 
@@ -50,9 +49,9 @@ def name_mistake(exercise, outcomes, wrong):
 
     Notes
     -----
-    A mistake is named if one way of making it gives the same everywhere. Failing that, it is the
-    one that explains more of the wrong outcomes than any other, among them at least one that no
-    other cause gives by chance: the answer may have a second fault.
+    A mistake is named if one way of making it gives the same everywhere. Failing that, the answer
+    may have a second fault: the mistake is then the one that explains most of what is wrong, and
+    contradicts nothing that is right.
     """
     if not any(wrong):
         return None
@@ -60,10 +59,10 @@ def name_mistake(exercise, outcomes, wrong):
     for name, ways in made.items():
         if any(_same_everywhere(exercise, outcomes, way) for way in ways):
             return exercise.mistake(name)
-    marks = {name: _explained(exercise, outcomes, wrong, ways) for name, ways in made.items()}
+    marks = {name: _mark(exercise, outcomes, wrong, ways) for name, ways in made.items()}
     best = max(marks.values())
     winners = [name for name, mark in marks.items() if mark == best]
-    return exercise.mistake(winners[0]) if best[1] and len(winners) == 1 else None
+    return exercise.mistake(winners[0]) if any(best) and len(winners) == 1 else None
 
 
 def twins(exercise):
@@ -78,11 +77,17 @@ def _same_everywhere(exercise, some, others):
                for case, one, other in zip(exercise.naming, some, others, strict=True))
 
 
-def _explained(exercise, outcomes, wrong, ways):
-    """Mark a mistake: whether it explains all that is wrong, and how many telling outcomes."""
+def _mark(exercise, outcomes, wrong, ways):
+    """Mark a mistake: does it explain all that is wrong, how much for certain, how much in all.
+
+    Where nothing is right, outcomes that differ from one another by chance are needed: NaN
+    everywhere is no mistake's own.
+    """
     explained = [any(same_outcome(exercise, case, outcome, way[i]) for way in ways)
                  for i, (outcome, case) in enumerate(zip(outcomes, exercise.naming, strict=True))]
-    everything = all(e for e, w in zip(explained, wrong, strict=True) if w)
-    sure = sum(e and w and telling(outcome.parts)
-               for e, w, outcome in zip(explained, wrong, outcomes, strict=True))
-    return everything and sure > 0, sure
+    found = [outcome for outcome, e, w in zip(outcomes, explained, wrong, strict=True) if e and w]
+    certain = sum(telling(outcome.parts) for outcome in found)
+    right = [e for e, w in zip(explained, wrong, strict=True) if not w]
+    if not all(right) or not (certain or (right and found)):
+        return False, 0, 0
+    return len(found) == sum(wrong), certain, len(found)

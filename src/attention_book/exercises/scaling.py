@@ -150,12 +150,14 @@ _SCALED_SCORES = Exercise(
             step=_SCALE,
         ),
         Mistake(
-            id="fourth-root",
-            seen="The scores are divided by the fourth root of d only.",
+            id="another-power-of-d",
+            seen="The scale is a power of d, but not its square root.",
             question="What is the variance of a score before the scale, and what after yours?",
             ways=(lambda q, k: _dots(q * q.shape[-1] ** -0.25, k),
                   lambda q, k: _dots(q, k) / np.sqrt(np.sqrt(q.shape[-1])),
-                  _scores_in_loops(lambda q, k: len(q[0]) ** -0.25)),
+                  _scores_in_loops(lambda q, k: len(q[0]) ** -0.25),
+                  lambda q, k: _dots(q, k) / q.shape[-1] ** 2, _scaled_on_both_sides(-0.75),
+                  lambda q, k: _dots(q, k) / q.shape[-1] ** (1 / 3)),
             step=_SCALE,
         ),
         Mistake(
@@ -166,6 +168,18 @@ _SCALED_SCORES = Exercise(
                   lambda q, k: _dots(q, k) / _dots(q, k).std(axis=-1, keepdims=True),
                   lambda q, k: (_dots(q, k) - _dots(q, k).mean()) / _dots(q, k).std(),
                   lambda q, k: _dots(q, k) / _dots(q, k).var()),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="rounded",
+            seen="The scores are rounded, to whole numbers or to a few decimals.",
+            question="Two keys differ a little. Would your scores still tell them apart?",
+            ways=(lambda q, k: _dots(q, k) // q.shape[-1] ** 0.5,
+                  lambda q, k: np.round(_solve_scaled_scores(q, k)),
+                  lambda q, k: _solve_scaled_scores(q, k).astype(int),
+                  lambda q, k: np.round(_solve_scaled_scores(q, k), 1),
+                  lambda q, k: np.round(_solve_scaled_scores(q, k), 2),
+                  lambda q, k: _dots(q, k) / int(math.sqrt(q.shape[-1]))),
             step=_SCALE,
         ),
         Mistake(
@@ -399,10 +413,13 @@ _PREDICT_SCALED_STD = prediction(
 
 # --- entropy(p) -----------------------------------------------------------------------------------
 _TERM, _SUM, _ZERO = "one term, p log p", "the sum over the last axis", "a weight of zero"
+_LINE = Case((np.array([0.7, 0.2, 0.1]),), "one row", _TERM)
 _ROWS = Case((softmax(_rng.normal(size=(3, 5))),), "three rows of five weights", _SUM)
 _CUBE = Case((softmax(_rng.normal(size=(2, 3, 7))),), "weights with three axes", _SUM)
 _WITH_ZEROS = Case((np.array([[0.5, 0, 0.25, 0.25, 0], [0.125, 0.5, 0, 0.25, 0.125]]),),
                    "rows with weights of zero", _ZERO)
+_SMALL = Case((np.array([[1e-300, 1 - 1e-9, 1e-9], [0, 1e-30, 1], [1e-5, 2e-5, 1 - 3e-5]]),),
+              "very small weights", _ZERO)
 _ONE_HOT = Case((np.eye(5)[:3],), "rows where one token has all", _ZERO)
 
 
@@ -425,6 +442,14 @@ def _in_loops(log, finish=lambda total, n: -total):
 
 def _terms(p, log=np.log):
     return p * log(np.where(p > 0, p, 1))
+
+
+def _raised_by(eps):
+    """Return the ways to keep weights from zero by a number that is too large."""
+    return (lambda p: -(p * np.log(p + eps)).sum(axis=-1),
+            lambda p: -((p + eps) * np.log(p + eps)).sum(axis=-1),
+            lambda p: -(p * np.log(np.maximum(p, eps))).sum(axis=-1),
+            lambda p: -(np.maximum(p, eps) * np.log(np.maximum(p, eps))).sum(axis=-1))
 
 
 def _solve_entropy(p):
@@ -450,15 +475,15 @@ _ENTROPY = Exercise(
     reference=_reference_entropy,
     cases=(
         Case((np.full(5, 0.2),), "five equal weights", _TERM),
-        Case((np.array([0.7, 0.2, 0.1]),), "one row", _TERM),
+        _LINE,
         _ROWS,
         _CUBE,
         Case((np.ones((3, 1)),), "rows of a single weight", _SUM),
         _WITH_ZEROS,
         _ONE_HOT,
-        Case((np.array([[1e-300, 1 - 1e-9, 1e-9], [0, 1e-30, 1]]),), "very small weights", _ZERO),
+        _SMALL,
     ),
-    naming=(_ROWS, _CUBE, _WITH_ZEROS, _ONE_HOT),
+    naming=(_LINE, _ROWS, _CUBE, _WITH_ZEROS, _ONE_HOT, _SMALL),
     mistakes=(
         Mistake(
             id="wrong-sign",
@@ -477,6 +502,14 @@ _ENTROPY = Exercise(
             step=_TERM,
         ),
         Mistake(
+            id="base-ten",
+            seen="The logarithm has base 10.",
+            question="Which logarithm measures in nats, so that five equal weights give 1.609?",
+            ways=(_in_loops(math.log10), lambda p: -_terms(p, np.log10).sum(axis=-1),
+                  lambda p: -(p * np.log10(p)).sum(axis=-1)),
+            step=_TERM,
+        ),
+        Mistake(
             id="mean-not-sum",
             seen="The terms of a row are averaged.",
             question="The weights already say how much each term counts. What does another "
@@ -492,8 +525,26 @@ _ENTROPY = Exercise(
                      "be?",
             ways=(lambda p: -(p * np.log(p)).sum(axis=-1),
                   lambda p: (p * np.log(1 / p)).sum(axis=-1),
-                  by_row(lambda row: -sum(each * math.log(each) for each in row))),
+                  by_row(lambda row: -sum(each * math.log(each) for each in row)),
+                  lambda p: np.nan_to_num(-(p * np.log(p)).sum(axis=-1))),
             step=_ZERO,
+        ),
+        Mistake(
+            id="large-epsilon",
+            seen="Every weight is raised a little so that none is zero, and it shows in the result.",
+            question="How far is log(p + eps) from log(p) for the weights you have, and how small "
+                     "must eps be for that not to matter?",
+            ways=tuple(way for eps in (0.1, 0.01, 1e-3, 1e-4) for way in _raised_by(eps)),
+            step=_ZERO,
+        ),
+        Mistake(
+            id="one-row-only",
+            seen="A single row comes out right; weights with more axes raise an error.",
+            question="For p of shape (3, 5), what does your function go through: numbers, or rows "
+                     "of them?",
+            ways=(lambda p: -sum(each * math.log(each) for each in p if each > 0),
+                  lambda p: -p @ np.log(p), lambda p: -np.dot(p[p > 0], np.log(p))),
+            step=_SUM,
         ),
         Mistake(
             id="wrong-axis",

@@ -59,6 +59,11 @@ def _global_max(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def _global_max_and(least):
+    return lambda x: (np.exp(x - x.max())
+                      / (np.exp(x - x.max()).sum(axis=-1, keepdims=True) + least))
+
+
 def _global_max_row_by_row(x):
     largest = np.max(x)
     return by_row(lambda row: np.exp(row - largest) / np.exp(row - largest).sum())(x)
@@ -124,7 +129,8 @@ _SOFTMAX = Exercise(
             seen="One maximum serves the whole array, so a row far below it underflows to 0/0.",
             question="For the row of the lowest scores, how large is its largest exponential after "
                      "your shift?",
-            ways=(_global_max, _global_max_row_by_row),
+            ways=(_global_max, _global_max_row_by_row, lambda x: np.nan_to_num(_global_max(x)),
+                  *map(_global_max_and, (1e-6, 1e-8, 1e-9, 1e-10, 1e-12))),
             step="one maximum for each row",
         ),
         Mistake(
@@ -149,7 +155,8 @@ _SOFTMAX = Exercise(
             question="Can a weight be negative? What would make every score positive first?",
             ways=(lambda x: x / x.sum(axis=-1, keepdims=True),
                   lambda x: np.abs(x) / np.abs(x).sum(axis=-1, keepdims=True),
-                  by_row(lambda row: [score / sum(row) for score in row])),
+                  by_row(lambda row: [score / sum(row) for score in row]),
+                  by_row(lambda row: (row - row.min()) / (row - row.min()).sum())),
             step="exponentials over their sum",
         ),
         Mistake(
@@ -158,7 +165,8 @@ _SOFTMAX = Exercise(
             question="For scores near -1000, what is left of their exponentials after your shift?",
             ways=(lambda x: np.exp(x - np.abs(x).max(axis=-1, keepdims=True))
                   / np.exp(x - np.abs(x).max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True),
-                  by_row(_absolute_row)),
+                  by_row(_absolute_row), lambda x: unstable_softmax(x - np.abs(x).max()),
+                  lambda x: np.nan_to_num(by_row(_absolute_row)(x))),
             step="the shift by the row's maximum",
         ),
         Mistake(
@@ -327,8 +335,8 @@ _LOG_SOFTMAX = Exercise(
             question="The weight is lost once it is 0. Which quantity, known before that, is its "
                      "logarithm?",
             ways=(lambda x: np.log(softmax(x)), by_row(lambda row: np.log(softmax(row))),
-                  *map(_floored, (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30,
-                                  1e-300))),
+                  *map(_floored, (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15,
+                                  1e-16, 1e-20, 1e-30, 1e-300))),
             step="the difference of scores and logarithm",
         ),
         Mistake(
@@ -433,7 +441,8 @@ _TEMPERATURE = Exercise(
             question="What do the weights of a row sum to, for temperature 2?",
             ways=(lambda x, t: softmax(x) / t, lambda x, t: softmax(x) * t,
                   lambda x, t: unstable_softmax(x) / t,
-                  by_row(lambda row, t: [weight / t for weight in softmax(row)])),
+                  by_row(lambda row, t: [weight / t for weight in softmax(row)]),
+                  lambda x, t: softmax(x) ** (1 / t), lambda x, t: softmax(x) ** t),
             step="the scores over the temperature",
         ),
         Mistake(
@@ -518,6 +527,10 @@ def _filled(fill):
 
 def _fill_added(fill):
     return lambda x, mask: softmax(x + np.where(mask, 0.0, fill))
+
+
+_FILLS = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -12, -15, -16, -20, -25, -30, -40, -50, -80,
+          -99, -100, -999, -1e3, -9999, -1e4, -65504, -1e5, -1e6)
 
 
 def _exponentials_masked(x, mask):
@@ -636,9 +649,8 @@ _MASKED = Exercise(
             seen="Masked scores get a low but finite value, and keep weight where the allowed "
                  "scores are lower still.",
             question="How low may an allowed score be? Is there a fill below every one of them?",
-            ways=(*map(_filled, (-10, -30, -100, -1e3, -1e4, -1e5, -1e6)),
-                  *map(_fill_added, (-10, -1e4)),
-                  *(_zero_if_empty(_filled(fill)) for fill in (-10, -100, -1e4, -1e6))),
+            ways=tuple(kind(fill) for fill in _FILLS for kind in (
+                _filled, _fill_added, lambda fill: _zero_if_empty(_filled(fill)))),
             step="the mask before the softmax",
         ),
         Mistake(

@@ -41,8 +41,8 @@ def preserved():
             _put_back(names)
             sys.stdin, sys.stdout, sys.stderr = streams
             sys.setrecursionlimit(recursion)
-            sys.setprofile(profile)
-            sys.settrace(trace)
+            _resume(sys.getprofile, sys.setprofile, profile)
+            _resume(sys.gettrace, sys.settrace, trace)
             np.set_printoptions(**options)
 
 
@@ -55,6 +55,17 @@ def pristine():
         yield
     finally:
         _put_back(names)
+
+
+def _resume(get, install, saved):
+    """Bring back a trace or profile function; a profiler in C begins again by itself."""
+    if get() is saved:
+        return
+    if saved is None or callable(saved):
+        install(saved)
+    else:
+        install(None)
+        saved.enable()
 
 
 def _put_back(names):
