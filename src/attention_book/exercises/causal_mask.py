@@ -233,6 +233,21 @@ _PREDICT = prediction(
             ways=([12, 12, 18, 20], (12.0, 12.0, 18.0, 20.0)),
             step="weights",
         ),
+        Mistake(
+            id="weights-not-results",
+            seen="These are weights, one of each row; the values have not been mixed yet.",
+            question="A row of weights and the values are given. How does one number come of them?",
+            ways=([1, 1 / 2, 1 / 3, 1 / 4], [1, 0.5, 0.33, 0.25]),
+            step="mixture",
+        ),
+        Mistake(
+            id="averages-averages",
+            seen="Each result is the mean of the result before it and of the new value.",
+            question="With what weight does the first token enter your last result, and with what "
+                     "weight the last token?",
+            ways=([12, 6, 6, 4], (12.0, 6.0, 6.0, 4.0)),
+            step="weights",
+        ),
     ),
     variants=([12, 6, 6, 5], (12.0, 6.0, 6.0, 5.0), np.array([12, 6, 6, 5])),
 )
@@ -255,6 +270,13 @@ def _only_if_square(n_query, n_key):
 def _ones_then_triangle(n_query, n_key):
     past = np.ones((n_query, n_key - n_query), dtype=bool)  # raises if that is negative
     return np.concatenate([past, np.tri(n_query, dtype=bool)], axis=1)
+
+
+def _slices_from_the_front(n_query, n_key):
+    mask = np.zeros((n_query, n_key), dtype=bool)
+    for i in range(n_query):
+        mask[i, : n_key - n_query + i + 1] = True  # a negative end counts from the other side
+    return mask
 
 
 def _solve_rectangular_causal_mask(n_query, n_key):
@@ -339,6 +361,8 @@ _RECTANGULAR = Exercise(
                   lambda n_query, n_key: np.tri(n_key, dtype=bool)[n_key - n_query:],
                   *_ways(_shifted(0, lambda shift: max(shift, 0)), _rectangle),
                   *_ways(_shifted(0, abs), _rectangle), _ones_then_triangle,
+                  lambda n_query, n_key: _ones_then_triangle(n_query, n_key).astype(float),
+                  _slices_from_the_front,
                   lambda n_query, n_key: np.tri(max(n_query, n_key), dtype=bool)[-n_query:, :n_key],
                   lambda n_query, n_key: np.tri(n_key)[-n_query:]),
             step="queries that see nothing",
@@ -378,6 +402,15 @@ _RECTANGULAR = Exercise(
             step="before and after the queries' positions",
         ),
         Mistake(
+            id="upside-down",
+            seen="The queries are counted from the end: query 0 is given the last position.",
+            question="Which query is the newest: query 0, or the one with the largest number?",
+            ways=(*_ways(lambda i, j, n_query, n_key: j <= n_key - 1 - i, _rectangle),
+                  *_ways(lambda i, j, n_query, n_key: j <= n_key - i, _rectangle),
+                  *_ways(lambda i, j, n_query, n_key: j < n_key - 1 - i, _rectangle)),
+            step="the positions of the queries",
+        ),
+        Mistake(
             id="transposed",
             seen="Queries and keys have changed places: the result has a row for each key.",
             question="Along which axis of (n_query, n_key) do the queries run?",
@@ -412,6 +445,29 @@ def _window_row_by_row(n, window):
     mask = np.zeros((n, n), dtype=bool)
     for i in range(n):
         mask[i, max(0, i - window + 1) : i + 1] = True
+    return mask
+
+
+def _window_by_slices(first, end):
+    """Return a mask whose rows are filled from i + first(window) to i + end, negative or not."""
+    def mask(n, window):
+        mask = np.zeros((n, n), dtype=bool)
+        for i in range(n):
+            mask[i, i + first(window) : i + end] = True
+        return mask
+
+    return mask
+
+
+def _window_by_steps(first):
+    """Return a mask filled from i − first to the oldest key, one index at a time."""
+    def mask(n, window):
+        mask = np.zeros((n, n), dtype=bool)
+        for i in range(n):
+            for step in range(first, first + window):
+                mask[i, i - step] = True
+        return mask
+
     return mask
 
 
@@ -484,6 +540,17 @@ _SLIDING_WINDOW = Exercise(
             step="the query's own key",
         ),
         Mistake(
+            id="negative-start",
+            seen="Rows near the beginning are wrong: there the window would start before key 0, "
+                 "and a negative index counts from the end.",
+            question="For i = 0, at which index does your window start, and what does NumPy make "
+                     "of it?",
+            ways=(_window_by_slices(lambda window: 1 - window, 1), _window_by_steps(0),
+                  _window_by_slices(lambda window: -window, 0), _window_by_steps(1),
+                  _window_by_slices(lambda window: -window, 1)),
+            step="the oldest key in the window",
+        ),
+        Mistake(
             id="no-window",
             seen="Every query sees the whole past, however old.",
             question="What should change in a row when window becomes smaller?",
@@ -540,27 +607,27 @@ def fault_padded_mask(lengths, n):
 
 
 def _padded(combine):
-    """Return ways of combining the triangle with what is real: booleans, numbers, a loop."""
-    def booleans(lengths, n):
-        real = np.arange(n) >= n - np.asarray(lengths)[:, None]
-        causal = np.tri(n, dtype=bool)
-        return combine(causal, real) & np.ones((len(lengths), 1, 1), dtype=bool)
+    """Return ways of combining the triangle with what is real: as it comes, whole, as numbers."""
+    def short(lengths, n):
+        return combine(np.tri(n, dtype=bool), np.arange(n) >= n - lengths[:, None])
 
-    return booleans, lambda lengths, n: booleans(lengths, n).astype(float)
+    def whole(lengths, n):
+        return np.broadcast_to(short(lengths, n), (len(lengths), n, n))
+
+    return short, whole, lambda lengths, n: whole(lengths, n).astype(float)
 
 
 def _real_is(rule):
     """Return ways with another notion of which of n keys are real, by the length."""
     def mask(lengths, n):
-        real = rule(np.arange(n), np.asarray(lengths)[:, None], n)
+        real = rule(np.arange(n), lengths[:, None], n)
         return np.tri(n, dtype=bool) & real[:, None, :]
 
     return mask, lambda lengths, n: mask(lengths, n).tolist()
 
 
 def _axis_missing(lengths, n):
-    real = np.arange(n) >= n - np.asarray(lengths)[:, None]
-    return np.tri(n, dtype=bool) & real
+    return np.tri(n, dtype=bool) & (np.arange(n) >= n - lengths[:, None])
 
 
 def _mend_padded_mask(lengths, n):
@@ -640,16 +707,38 @@ _FAULT = Exercise(
             seen="What is real has no axis for the queries, so samples are taken for queries.",
             question="Which shapes meet at the &, and how do their axes line up from the right?",
             ways=(_axis_missing, lambda lengths, n: _axis_missing(lengths, n)[None],
-                  lambda lengths, n: _axis_missing(lengths, n).astype(float)),
+                  lambda lengths, n: _axis_missing(lengths, n).astype(float),
+                  lambda lengths, n: np.tri(n, dtype=bool)
+                  & (np.arange(n) >= n - lengths[:, None]).T),
             step="one mask for each sample",
         ),
         Mistake(
             id="padding-at-the-end",
             seen="The first lengths[b] positions are taken for the real ones.",
             question="At which end of the text is the padding here?",
-            ways=(*_real_is(lambda j, length, n: j < length),
-                  *_real_is(lambda j, length, n: j < n - length)),
+            ways=_real_is(lambda j, length, n: j < length),
             step="which keys are real",
+        ),
+        Mistake(
+            id="padding-shown",
+            seen="The padded keys are shown and the real ones hidden.",
+            question="In this book, what does True in a mask say about a query and a key?",
+            ways=_padded(lambda causal, real: causal & ~real[:, None, :]),
+            step="which keys are real",
+        ),
+        Mistake(
+            id="future-instead-of-past",
+            seen="Padded keys are hidden, but a query sees itself and what comes later.",
+            question="Which keys does the last query see?",
+            ways=_padded(lambda causal, real: causal.T & real[:, None, :]),
+            step="the triangle",
+        ),
+        Mistake(
+            id="numbers-not-booleans",
+            seen="The right entries are marked, but with numbers instead of True and False.",
+            question="Of which type are causal and real, and what does your operator make of them?",
+            ways=_padded(lambda causal, real: causal.astype(int) * real[:, None, :])[::2],
+            step="the type of the mask",
         ),
         Mistake(
             id="one-real-key-off",
@@ -696,10 +785,12 @@ _LATER = ~np.tri(4, dtype=bool)
 _TOWERING = (_from_scores(_MILD + 800 * _LATER), "hidden scores that tower over the visible ones")
 _LARGE = (_from_scores(_MILD + 1000), "large scores")
 _DEEP = (_from_scores(_MILD - 20000 * ~_LATER), "visible scores far below the hidden ones")
-_EQUAL = (np.array([[2.0], [8], [-4]]), np.array([[0.0]]), np.array([[1.0]]), np.array([[1.0]]))
+_APART = (_from_scores(_MILD + np.array([[0.0], [1000], [-1000], [500]])),
+          "rows far apart from one another")
+_EQUAL = (np.array([[1.0], [64], [-4096]]), np.array([[0.0]]), np.array([[1.0]]), np.array([[1.0]]))
 _NARROW, _PRIMES = _random_args(5, 3, 1, 2), _random_args(7, 5, 3, 2)
 _LONGER = _random_args(11, 3, 5, 7)
-_SQUARE = _from_scores(_MILD)
+_SQUARE = _random_args(4, 4, 4, 4)
 
 
 def _reference_causal_attention(x, wq, wk, wv):
@@ -768,9 +859,9 @@ def _cut_off_in_loops(x, wq, wk, wv):
     return [sum(weights[i, j] * v[j] for j in range(i + 1)) for i in range(len(x))]
 
 
-def _zero_taken_for_masked(s):
+def _zero_taken_for_masked(s, fill=-np.inf):
     s = np.tril(s)
-    s[s == 0] = -np.inf
+    s[s == 0] = fill
     return softmax(s)
 
 
@@ -790,6 +881,17 @@ def _scored(factor):
         return _causal(x @ wq @ (x @ wk).T * factor(x, wq, wv)) @ (x @ wv)
 
     return head
+
+
+def _global_max(s):
+    s = np.where(_past_of(s), s, -np.inf)
+    e = np.exp(s - s.max())
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def _global_max_of_all(s):
+    e = np.exp(s - s.max()) * _past_of(s)
+    return e / e.sum(axis=-1, keepdims=True)
 
 
 def _exponentials_masked(s):
@@ -851,10 +953,11 @@ _CAUSAL_ATTENTION = Exercise(
         Case(_random_args(1, 3, 2, 5), "a single token", "the mask"),
         Case(*_TOWERING, "the mask before the softmax"),
         Case(*_LARGE, "the shift by the row's maximum"),
+        Case(*_APART, "one maximum for each row"),
         Case(*_DEEP, "what stands for a hidden score"),
     ),
     naming=(Case(_EQUAL, "equal scores"), Case(_PRIMES, "primes"), Case(_SQUARE, "square"),
-            Case(*_TOWERING), Case(*_LARGE), Case(*_DEEP)),
+            Case(*_TOWERING), Case(*_LARGE), Case(*_APART), Case(*_DEEP)),
     mistakes=(
         Mistake(
             id="no-mask",
@@ -898,7 +1001,9 @@ _CAUSAL_ATTENTION = Exercise(
             ways=(*(_head(_before(_tri(0), fill)) for fill in _FILLS),
                   *(_head(lambda s, fill=fill: softmax(s + fill * (1 - _past_of(s))))
                     for fill in (*_FILLS, -1e3)),
-                  *(_head(_before(_tri(0), fill, unstable_softmax)) for fill in _FILLS[:-1])),
+                  *(_head(_before(_tri(0), fill, unstable_softmax)) for fill in _FILLS[:-1]),
+                  *(_head(lambda s, less=less: softmax(np.where(_past_of(s), s, s.min() - less)))
+                    for less in (0, 1, 10))),
             step="what stands for a hidden score",
         ),
         Mistake(
@@ -910,6 +1015,7 @@ _CAUSAL_ATTENTION = Exercise(
                   _head(_before(lambda n: ~np.tri(n, dtype=bool))),
                   _head(_zeros_for_nan(_before(lambda n: ~np.tri(n, dtype=bool)))),
                   _head(_before(lambda n: ~np.tri(n, dtype=bool), -1e9)),
+                  _head(lambda s: softmax(s - 1e9 * _past_of(s))),
                   _head(_before(lambda n: np.tri(n, dtype=bool).T, weigh=unstable_softmax))),
             step="the mask",
         ),
@@ -918,6 +1024,7 @@ _CAUSAL_ATTENTION = Exercise(
             seen="A position sees those before it, but not itself.",
             question="What is there for position 0 to attend to?",
             ways=(_head(_before(_tri(-1))), _head(_before(_tri(-1), -1e9)),
+                  _head(lambda s: softmax(s - 1e9 * np.triu(np.ones(s.shape)))),
                   _prefix_by_prefix(lambda i: i), _head(_before(_tri(-1), weigh=unstable_softmax))),
             step="the mask",
         ),
@@ -946,7 +1053,7 @@ _CAUSAL_ATTENTION = Exercise(
                      "the triangle?",
             ways=(_head(_zero_taken_for_masked),
                   _head(lambda s: np.nan_to_num(_zero_taken_for_masked(s))),
-                  _head(lambda s: softmax(np.where(np.tril(s) != 0, s, -np.inf)))),
+                  _head(lambda s: _zero_taken_for_masked(s, -1e9))),
             step="the mask",
         ),
         Mistake(
@@ -977,6 +1084,32 @@ _CAUSAL_ATTENTION = Exercise(
             step="the shift by the row's maximum",
         ),
         Mistake(
+            id="global-max",
+            seen="One maximum serves all rows, so a row far below it underflows to 0/0.",
+            question="For the row of the lowest scores, how large is its largest exponential after "
+                     "your shift?",
+            ways=(_head(_global_max), _head(_global_max_of_all),
+                  _head(_zeros_for_nan(_global_max))),
+            step="one maximum for each row",
+        ),
+        Mistake(
+            id="global-sum",
+            seen="The weights of all rows together sum to 1.",
+            question="What is the sum of each single row of your weights, and what should it be?",
+            ways=(_head(lambda s: softmax(np.where(_past_of(s), s, -np.inf).ravel())
+                        .reshape(s.shape)),
+                  _head(lambda s: np.tril(np.exp(s)) / np.tril(np.exp(s)).sum())),
+            step="the softmax",
+        ),
+        Mistake(
+            id="no-softmax",
+            seen="The scores themselves are used as weights; no exponential is taken.",
+            question="Can a weight be negative? What do the weights of a row sum to?",
+            ways=(_head(np.tril), _head(lambda s: np.where(_past_of(s), s, -np.inf)),
+                  _head(lambda s: np.tril(s) / np.tril(s).sum(axis=-1, keepdims=True))),
+            step="the softmax",
+        ),
+        Mistake(
             id="wrong-axis",
             seen="The weights sum to 1 down the columns, over the queries of one key.",
             question="Which axis of the scores runs over the keys of one query?",
@@ -991,6 +1124,22 @@ _CAUSAL_ATTENTION = Exercise(
             ways=(_head(_causal, lambda q, k: _scaled(k, q)),
                   lambda x, wq, wk, wv: _solve_causal_attention(x, wk, wq, wv)),
             step="the scores",
+        ),
+        Mistake(
+            id="queries-with-queries",
+            seen="One of the two projections serves for queries and keys alike.",
+            question="Which two arrays meet in the scores, and by which weights are they made?",
+            ways=(_head(_causal, lambda q, k: _scaled(q, q)),
+                  _head(_causal, lambda q, k: _scaled(k, k))),
+            step="the scores",
+        ),
+        Mistake(
+            id="weights-first",
+            seen="The tokens are multiplied from the wrong side, which only fits if all is square.",
+            question="x has a row for each token. Which axis of x must meet which axis of wq?",
+            ways=(lambda x, wq, wk, wv: _causal(_scaled(wq @ x, wk @ x)) @ (wv @ x),
+                  lambda x, wq, wk, wv: _solve_causal_attention(x.T, wq, wk, wv)),
+            step="the projections",
         ),
         Mistake(
             id="no-value-projection",

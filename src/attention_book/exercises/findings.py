@@ -104,7 +104,9 @@ def _wrong_form(exercise, outcome, wanted):
             return _wrong_shape(exercise, name, got, want)
         if not fits_family(got.family, want.family) or got.values is None:
             kind = "wrong-shape" if got.shape == (-1,) else "wrong-dtype"
+            several = kind == "wrong-shape" and outcome.returned == "tuple"
             return Problem(kind, f"{name} is {got.described}; wanted {_KINDS[want.family]}",
+                           "Does your last line return more than was asked for?" if several else
                            "Which line makes it, and of which type are its values?")
     return None
 
@@ -116,7 +118,8 @@ def _wrong_shape(exercise, name, got, want):
         return Problem("wrong-shape", f"{seen}; wanted {axes or 'one'} number{'s' * (axes > 1)}",
                        "What does each number of the answer stand for?")
     return Problem("wrong-shape", f"{seen}; wanted {want.shape}",
-                   f"Which axis of {exercise.shapes} does each of your axes stand for?")
+                   f"Which axis of {exercise.shapes} does each of your axes stand for?"
+                   if want.shape else "How does one value come of all those that you have?")
 
 
 def _wrong_values(exercise, parts, wanted):

@@ -1,7 +1,7 @@
 """Judging an answer: run it on every case, find the first fault, and name it."""
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention_book.exercises.compare import close, parts_agree
 from attention_book.exercises.findings import (
@@ -45,7 +45,8 @@ def judge(exercise, answer):
         mistake = _name(exercise, answer, runner, trials[-1])
         if mistake is None and _only_the_example(exercise, answer, runner, trials):
             return _failed(exercise, hard_coded(), trials[-1])
-    return _failed(exercise, trials[-1].problem, trials[-1], mistake)
+        last = trials[-1] if mistake else _with_step(exercise, answer, runner, trials[-1])
+    return _failed(exercise, last.problem, last, mistake)
 
 
 def _try(exercise, answer, runner, case):
@@ -69,6 +70,17 @@ def _name(exercise, answer, runner, first):
     trials = [_try(exercise, answer, runner, case) for case in exercise.naming]
     return name_mistake(exercise, [trial.outcome for trial in trials],
                         [trial.problem is not None for trial in trials])
+
+
+def _with_step(exercise, answer, runner, trial):
+    """Give a wrong value on the page's example the step of the first case that fails as well."""
+    if trial.case.step or trial.problem.id not in ("wrong-value", "not-finite"):
+        return trial
+    for case in exercise.cases:
+        problem = _try(exercise, answer, runner, case).problem
+        if problem and problem.id not in _NAMELESS:
+            return replace(trial, case=replace(trial.case, step=case.step))
+    return trial
 
 
 def _only_the_example(exercise, answer, runner, trials):

@@ -287,7 +287,6 @@ LEAKS_FUTURE = Exercise(
             seen="Earlier rows are changed. That later ones notice is no leak: they may look back.",
             question="Which rows of x are the future of row i of the result?",
             ways=(_search(changed=slice, compared=_from), _search(changed=slice, compared=_only),
-                  _search(changed=slice, compared=slice), _search(changed=slice, compared=_all),
                   _search(changed=slice, compared=_last),
                   _search(lambda n: [0], changed=_only, compared=lambda t: slice(1, None)),
                   _search(lambda n: range(n - 1), changed=_only,
@@ -335,9 +334,19 @@ LEAKS_FUTURE = Exercise(
             question="If you change row t and those after it, which rows of the result may differ "
                      "without a leak?",
             ways=(_search(compared=_all), _search(compared=lambda t: slice(t + 1)),
-                  _search(compared=_from), _search(lambda n: range(n)[::-1], compared=_all),
-                  _search(changed=_only, compared=_only)),
+                  _search(compared=_from), _search(changed=_only, compared=_only),
+                  _search(range, changed=_only, compared=_all),
+                  _search(changed=slice, compared=slice), _search(changed=slice, compared=_all)),
             step="which rows are compared",
+        ),
+        Mistake(
+            id="compares-with-x",
+            seen="attend is asked once, and its result is compared with x instead of with another "
+                 "result.",
+            question="A row may well differ from the same row of x. What may it not depend on?",
+            ways=(lambda attend, x, rng: not np.allclose(attend(x), x),
+                  lambda attend, x, rng: (np.abs(attend(x) - x) > 1e-9).any()),
+            step="what is compared",
         ),
         Mistake(
             id="checks-one-cut-only",
