@@ -1,0 +1,57 @@
+"""Answers as students write them, from the prompts alone: each is judged as it deserves.
+
+A module of ``exercise_answers`` holds ``WRONG``, pairs of an answer and the diagnosis that it
+should get (None where any will do), and ``RIGHT``, answers that must pass.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from attention_book.exercises import catalogue, check
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(f"exercise_answers_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MODULES = [load(path) for path in sorted(Path(__file__).with_name("exercise_answers").glob("*.py"))]
+
+
+def named(exercise, number, answer):
+    return f"{exercise}-{number}-{getattr(answer, '__name__', 'value')}"
+
+
+WRONG = [pytest.param(exercise, answer, diagnosis, id=named(exercise, number, answer))
+         for module in MODULES for exercise, answers in module.WRONG.items()
+         for number, (answer, diagnosis) in enumerate(answers)]
+RIGHT = [pytest.param(exercise, answer, id=named(exercise, number, answer))
+         for module in MODULES for exercise, answers in module.RIGHT.items()
+         for number, answer in enumerate(answers)]
+
+
+@pytest.mark.parametrize(("exercise", "answer", "diagnosis"), WRONG)
+def test_a_wrong_answer_is_rejected_and_named(exercise, answer, diagnosis):
+    result = check(exercise, answer)
+    assert not result.passed
+    assert diagnosis in (None, result.diagnosis), result
+    assert "Question: " in result.message
+
+
+@pytest.mark.parametrize(("exercise", "answer"), RIGHT)
+def test_a_right_answer_passes(exercise, answer):
+    result = check(exercise, answer)
+    assert result.passed, result
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_exercise_of_the_chapter_is_answered(module):
+    chapters = {catalogue()[exercise].chapter for exercise in module.WRONG}
+    wanted = {exercise.id for exercise in catalogue() if exercise.chapter in chapters}
+    assert set(module.WRONG) == set(module.RIGHT) == wanted
+    assert min(map(len, module.WRONG.values())) >= 5
+    assert min(map(len, module.RIGHT.values())) >= 3
