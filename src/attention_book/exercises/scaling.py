@@ -172,7 +172,7 @@ _SCALED_SCORES = Exercise(
         ),
         Mistake(
             id="rounded",
-            seen="The scores are rounded, to whole numbers or to a few decimals.",
+            seen="The scores or their scale are rounded, to whole numbers or to a few decimals.",
             question="Two keys differ a little. Would your scores still tell them apart?",
             ways=(lambda q, k: _dots(q, k) // q.shape[-1] ** 0.5,
                   lambda q, k: np.round(_solve_scaled_scores(q, k)),
@@ -531,7 +531,7 @@ _ENTROPY = Exercise(
         ),
         Mistake(
             id="large-epsilon",
-            seen="Every weight is raised a little so that none is zero, and it shows in the result.",
+            seen="The weights are raised a little so that none is zero, which shows in the result.",
             question="How far is log(p + eps) from log(p) for the weights you have, and how small "
                      "must eps be for that not to matter?",
             ways=tuple(way for eps in (0.1, 0.01, 1e-3, 1e-4) for way in _raised_by(eps)),

@@ -206,6 +206,30 @@ _WEIGHTED_VALUES = Exercise(
                   lambda weights, v: (weights * v).sum(axis=0)),
         ),
         Mistake(
+            id="key-left-out",
+            seen="One key is left out of the sum, the first or the last.",
+            question="Which numbers does your loop over the keys count through, and how many keys "
+                     "are there?",
+            ways=(lambda weights, v: weights[:, :-1] @ v[:-1],
+                  lambda weights, v: weights[:, 1:] @ v[1:],
+                  lambda weights, v: _loops_over(lambda w, i, j: w[i, j])(weights, v[:-1])),
+        ),
+        Mistake(
+            id="one-query-only",
+            seen="The mixture of a single query comes out, and the other queries are missing.",
+            question="How many rows should the result have for two queries?",
+            ways=(lambda weights, v: weights[0] @ v, lambda weights, v: weights[-1] @ v,
+                  lambda weights, v: weights[:1] @ v),
+        ),
+        Mistake(
+            id="softmax-again",
+            seen="A softmax is taken of the weights, which are shares already.",
+            question="What does a row of weights add up to before your softmax?",
+            ways=(lambda weights, v: softmax(weights) @ v,
+                  lambda weights, v: unstable_softmax(weights) @ v,
+                  lambda weights, v: [reference_softmax(row) @ v for row in weights]),
+        ),
+        Mistake(
             id="weights-added",
             seen="The weights of all queries are added up before they meet the values.",
             question="Two queries prefer different tokens. Can they receive the same mixture?",
@@ -338,13 +362,13 @@ def _head(scale=lambda q, k, v: q.shape[-1] ** -0.5, weigh=softmax,
 
 
 def _head_by_query(scale=lambda q, k, v: math.sqrt(len(q[0])), mixed=lambda k, v: v,
-                   shift=max, normal=sum):
+                   shift=max, normal=sum, exp=np.exp):
     """Return attention in loops, with one of its steps changed."""
     def attend(q, k, v):
         out = []
         for query in q:
             s = [sum(a * b for a, b in zip(query, key, strict=True)) / scale(q, k, v) for key in k]
-            exponentials = [np.exp(score - shift(s)) for score in s]
+            exponentials = [exp(score - shift(s)) for score in s]
             out.append(sum(each / normal(exponentials) * row
                            for each, row in zip(exponentials, mixed(k, v), strict=True)))
         return out
@@ -355,6 +379,13 @@ def _head_by_query(scale=lambda q, k, v: math.sqrt(len(q[0])), mixed=lambda k, v
 def _softmax_of_all(s):
     e = np.exp(s - s.max())
     return e / e.sum(axis=-1, keepdims=True)
+
+
+_CLIPPED = (lambda s: unstable_softmax(np.minimum(s, 700)),
+            lambda s: unstable_softmax(np.clip(s, -700, 700)),
+            lambda s: unstable_softmax(np.clip(s, -500, 500)),
+            lambda s: unstable_softmax(np.clip(s, -100, 100)),
+            lambda s: np.nan_to_num(unstable_softmax(s)))
 
 
 def _unnormalised(s):
@@ -391,6 +422,12 @@ _SHARED_MISTAKES = {
         "question": "For the row of the lowest scores, how large is the largest exponential after "
                     "your shift?",
         "step": "one maximum for each row",
+    },
+    "clipped": {
+        "seen": "Scores beyond a bound are cut off, or what overflows is replaced, so that large "
+                "scores all look alike.",
+        "question": "Do the scores 1000 and 1001 get the same weight? Should they?",
+        "step": _SHIFT,
     },
     "wrong-axis": {
         "seen": "The weights add up to 1 over the queries.",
@@ -436,12 +473,12 @@ _ATTENTION = Exercise(
            "Of the four lengths, only one gives the scale: the one that queries and keys share. "
            "And each row of scores has a maximum of its own."),
     example=Example((np.array([[2 * _LN3, 0, 0, 0]]), np.array([[0.0, 5, 0, 0], [1, 0, 0, 0]]),
-                     np.array([[4.0, 0], [0, 8]])), [[1.0, 6.0]]),
+                     np.array([[4.0, 0, 2], [0, 8, 2]])), [[1.0, 6.0, 2.0]]),
     reference=_reference_attention,
     cases=(
         Case((np.zeros((3, 2)), *_arguments(3, 5, 2, 7)[1:]), "queries of zeros", _MIX),
         Case(_arguments(3, 5, 1, 2), "vectors of one feature, where the scale is 1", _WEIGHTS),
-        Case(_arguments(1, 2, 4, 2), "another query and two other keys", _SCALE),
+        Case(_arguments(1, 2, 4, 3), "another query and two other keys", _SCALE),
         _GENERAL,
         _MORE_QUERIES,
         _AS_MANY_KEYS,
@@ -538,8 +575,10 @@ _ATTENTION = Exercise(
                         mix=lambda weights, k, v: weights / np.sqrt(k.shape[-1]) @ v)),
             step=_SCALE,
         ),
-        _shared("no-max-shift", _head(weigh=unstable_softmax), _head_by_query(shift=lambda s: 0)),
+        _shared("no-max-shift", _head(weigh=unstable_softmax), _head_by_query(shift=lambda s: 0),
+                _head_by_query(shift=lambda s: 0, exp=math.exp)),
         _shared("global-max", _head(weigh=_softmax_of_all)),
+        _shared("clipped", *(_head(weigh=weigh) for weigh in _CLIPPED)),
         _shared("not-normalised", _head(weigh=np.exp), _head(weigh=_unnormalised),
                 _head_by_query(normal=lambda e: 1),
                 _head(weigh=lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum()),
@@ -775,7 +814,36 @@ _SELF_ATTENTION = Exercise(
                 _self(_head(scale=lambda *_: 1, weigh=lambda s: s)),
                 lambda x, wq, wk, wv: x @ wq @ (wk.T @ x.T @ x @ wv) / math.sqrt(len(wk.T))),
         _shared("no-max-shift", _self(_head(weigh=unstable_softmax)),
-                _self(_head_by_query(shift=lambda s: 0))),
+                _self(_head_by_query(shift=lambda s: 0)),
+                _self(_head_by_query(shift=lambda s: 0, exp=math.exp))),
+        _shared("clipped", *(_self(_head(weigh=weigh)) for weigh in _CLIPPED)),
+        Mistake(
+            id="excludes-itself",
+            seen="No token looks at itself.",
+            question="May a token find what it asks for in its own contents?",
+            ways=(_self(_head(weigh=lambda s: softmax(np.where(np.eye(len(s)), -np.inf, s)))),
+                  _self(_head(weigh=lambda s: softmax(np.where(np.eye(len(s)), -1e9, s)))),
+                  _self(_head(weigh=lambda s: np.where(np.eye(len(s)), 0, softmax(s))))),
+            step=_WEIGHTS,
+        ),
+        Mistake(
+            id="looks-back-only",
+            seen="A token sees itself and those before it, and none of those behind.",
+            question="Does this exercise say that later tokens are hidden?",
+            ways=(_self(_head(weigh=lambda s: softmax(np.where(np.tri(len(s)), s, -np.inf)))),
+                  _self(_head(weigh=lambda s: softmax(np.where(np.tri(len(s)), s, -1e9)))),
+                  _self(_head(weigh=lambda s: np.tri(len(s)) * softmax(s)))),
+            step=_WEIGHTS,
+        ),
+        Mistake(
+            id="tokens-added-back",
+            seen="The tokens are added to their mixtures; where the widths differ, this raises an "
+                 "error.",
+            question="What should be left of a token's own vector in the mixture of the values?",
+            ways=(lambda x, wq, wk, wv: x + _solve_self_attention(x, wq, wk, wv),
+                  lambda x, wq, wk, wv: x @ wv + _solve_self_attention(x, wq, wk, wv)),
+            step=_MIX,
+        ),
         _shared("weights-returned", _self(_head(mix=lambda weights, k, v: weights)),
                 _self(_head(scale=lambda *_: 1, mix=lambda weights, k, v: weights))),
     ),
@@ -819,10 +887,10 @@ def _cross(queries="x", keys="y", values="y", attend=_solve_attention):
     return look
 
 
-def _cross_by_token(keys="y", values="y"):
+def _cross_by_token(queries="x", keys="y", values="y"):
     def look(x, y, wq, wk, wv):
         text, out = {"x": x, "y": y}, []
-        for asking in x:
+        for asking in text[queries]:
             s = [asking @ wq @ (token @ wk) / math.sqrt(len(wq.T)) for token in text[keys]]
             out.append(sum(w * (token @ wv) for w, token in
                            zip(reference_softmax(s), text[values], strict=True)))
@@ -923,16 +991,29 @@ _FAULT_CROSS_ATTENTION = Exercise(
             id="y-looks-at-itself",
             seen="Everything comes from y: nobody in x asks.",
             question="If x changes, does your result?",
-            ways=(_cross(queries="y"),
-                  lambda x, y, *weights: _cross_by_token()(y, y, *weights)),
+            ways=(_cross(queries="y"), _cross_by_token(queries="y")),
+            step="the scores",
+        ),
+        Mistake(
+            id="queries-of-those-who-answer",
+            seen="The tokens of y ask themselves, and receive values of x.",
+            question="Two of your three arrays come from y. Is the text that asks one of them?",
+            ways=(_cross("y", "y", "x"), _cross_by_token("y", "y", "x")),
+            step="the scores",
+        ),
+        Mistake(
+            id="texts-joined",
+            seen="The tokens of x answer too: the two texts were joined.",
+            question="Should a token of x receive anything of x?",
+            ways=(lambda x, y, wq, wk, wv: _cross()(x, np.concatenate([x, y]), wq, wk, wv),
+                  lambda x, y, *weights: _cross_by_token()(x, np.vstack([y, x]), *weights)),
             step="the scores",
         ),
         Mistake(
             id="roles-exchanged",
             seen="The tokens of y ask, and those of x answer.",
             question="Which text should have a row in the result for each of its tokens?",
-            ways=(_cross("y", "x", "x"),
-                  lambda x, y, *weights: _cross_by_token()(y, x, *weights)),
+            ways=(_cross("y", "x", "x"), _cross_by_token("y", "x", "x")),
             step="the scores",
         ),
         Mistake(
