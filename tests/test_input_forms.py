@@ -106,15 +106,21 @@ def test_nothing_is_written_to_and_nothing_is_shared(rng, call, dtype):
         assert not np.may_share_memory(got, x)
 
 
-def test_masks_and_lengths_are_not_written_to(rng):
-    q, k, v = made(rng, np.float64, [(3, 7), (5, 7), (5, 2)])
-    mask, lengths = read_only(causal_mask(3, 5)), read_only(np.array([2, 5]))
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_masks_are_not_written_to_and_nothing_is_through_them(rng, dtype):
+    q, k, v, x = arguments = made(rng, dtype, [(3, 7), (5, 7), (5, 2), (3, 5)])
+    mask, lengths = causal_mask(3, 5), np.array([2, 5])
+    copies = [array.copy() for array in arguments]
     attention(q, k, v, mask=mask)
     for function in (softmax, log_softmax, log_sum_exp):
-        function(q @ k.T, mask=mask)
+        function(x, mask=mask)
     padding_mask(lengths, 5)
+    for array, copy in zip(arguments, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
     np.testing.assert_array_equal(mask, causal_mask(3, 5))
     assert lengths.tolist() == [2, 5]
+    attention(q, k, v, mask=read_only(mask))
+    padding_mask(read_only(lengths), 5)
 
 
 @pytest.mark.parametrize("layout", [np.asfortranarray, lambda m: m[::-1].copy()[::-1],

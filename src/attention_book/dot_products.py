@@ -21,7 +21,7 @@ def scores(q, k, *, scale=None):
     k : array_like, (..., n_key, d_head)
         Keys. Leading axes broadcast against those of ``q``.
     scale : float, optional
-        Factor for every score; ``d_head**-0.5`` if not given.
+        Factor for every score, a number that their type holds; ``d_head**-0.5`` if not given.
 
     Returns
     -------

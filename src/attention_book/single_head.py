@@ -36,7 +36,7 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
         True where a query may attend to a key. What lies behind False has no influence on the
         result, whatever it holds. Without a mask every query attends to every key.
     scale : float, optional
-        Factor for the scores; ``d_head**-0.5`` if not given.
+        Factor for the scores, as in :func:`scores`; ``d_head**-0.5`` if not given.
     return_weights : bool
         Whether to return the weights too.
 

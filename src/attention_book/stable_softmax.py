@@ -136,9 +136,7 @@ def log_sum_exp(x, axis=-1, *, mask=None):
     1000.0
     """
     x, _, dtype = _prepare(x, axis, mask)
-    largest = _row_maximum(x)
-    result = largest + np.log(_row_sum(np.exp(_shift(x))))
-    result = np.where(np.isinf(largest), largest, result)
+    result = _row_maximum(x) + np.log(_row_sum(np.exp(_shift(x))))
     return result[..., 0].astype(dtype, copy=False)
 
 
