@@ -9,13 +9,11 @@ _STEP = 0.1  # how far a row must change before a step shows
 _TINY = _STEP / 2  # the rows of _X lie in the middle of a step
 
 
-# --- Functions to be tested: row i of the result is found by a function of x and i ---------------
+# --- Functions to be tested -----------------------------------------------------------------------
+# No row of a tight one is computed from later rows, so that not even nan gets through.
 def _row_by_row(row_of):
-    def attend(x):
-        x = np.asarray(x, dtype=float)
-        return np.array([row_of(x, i) for i in range(len(x))]).reshape(x.shape)
-
-    return attend
+    """Return a function whose row i is ``row_of(x, i)``."""
+    return lambda x: np.array([row_of(x, i) for i in range(len(x))]).reshape(x.shape)
 
 
 def _mix(query, x):
@@ -31,30 +29,49 @@ def _centred(x, i):
     return _mix(x[i], x[: i + 1])
 
 
-def _steps(rows):
-    """Return what changes in steps, and does not depend on the order of the rows."""
-    return np.floor(rows / _STEP).sum(axis=0) * _STEP
+def _steps(x):
+    """Return whole numbers, which change only where ``x`` changes enough."""
+    return np.floor(x / _STEP)
 
 
 def _from_to(later, row):
     """Return a function that leaks from one row to one other."""
-    return _row_by_row(lambda x, i: x[i] + _steps(x[later : later + 1]) * (i == row))
+    def attend(x):
+        out = np.array(x, dtype=float)
+        out[row : row + 1] += _steps(x[later : later + 1]).sum(axis=0)
+        return out
+
+    return attend
 
 
-_OWN_ROW = _row_by_row(lambda x, i: np.tanh(x[i]))
-_ROW_BEFORE = _row_by_row(lambda x, i: x[max(i - 1, 0)])
-_RUNNING_MEAN = _row_by_row(lambda x, i: x[: i + 1].mean(axis=0))
+def _running_mean(x):
+    return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
+
+
+def _row_before(x):
+    return np.concatenate([x[:1], x[:-1]])
+
+
 _CAUSAL_HEAD = _row_by_row(lambda x, i: _mix(x[i], x[: i + 1]))
-
 _NO_MASK = _row_by_row(lambda x, i: _mix(x[i], x))
 _ONE_AHEAD = _row_by_row(lambda x, i: _mix(x[i], x[: i + 2]))
 _MASKED_AFTER = _row_by_row(_cut_off)
 _MEAN_SUBTRACTED = _row_by_row(_centred)
-_REVERSED = _row_by_row(lambda x, i: x[-1 - i])
-_WHOLE_TEXT = _row_by_row(lambda x, i: x[i] + _steps(x))
-_FROM_HERE_ON = _row_by_row(lambda x, i: _steps(x[i:]))
 
-_TIGHT = (_OWN_ROW, _ROW_BEFORE, _RUNNING_MEAN, _CAUSAL_HEAD)
+
+def _reversed_rows(x):
+    return x[::-1]
+
+
+def _whole_text(x):
+    return x + _steps(x).sum(axis=0)
+
+
+def _from_here_on(x):
+    return np.cumsum(_steps(x)[::-1], axis=0)[::-1]
+
+
+_TIGHT = (np.tanh, _row_before, _running_mean, _CAUSAL_HEAD)
 
 _X = (np.round(np.random.default_rng(7).normal(size=(7, 5)) * 15) + 0.5) * _STEP
 _COLUMN = np.array([[1.0], [2.0], [3.0]])
@@ -241,13 +258,13 @@ LEAKS_FUTURE = Exercise(
            "many places t must you ask?",
            "For every t from 1 to n − 1: copy x, add large random numbers to rows t and later, and "
            "compare rows 0 to t − 1 of both results."),
-    example=Example(_args(_REVERSED, _COLUMN), True),
+    example=Example(_args(_reversed_rows, _COLUMN), True),
     reference=lambda attend, x, rng: attend.function not in _TIGHT,
     cases=(
-        Case(_args(_RUNNING_MEAN, _COLUMN), "running means, which are tight", "which rows change"),
+        Case(_args(_running_mean, _COLUMN), "running means, which are tight", "which rows change"),
         Case(_args(_CAUSAL_HEAD), "a causal head, which is tight", "which rows are compared"),
-        Case(_args(_OWN_ROW), "each row by itself, which is tight", "which rows are compared"),
-        Case(_args(_ROW_BEFORE), "the row before, which is tight", "which rows are compared"),
+        Case(_args(np.tanh), "each row by itself, which is tight", "which rows are compared"),
+        Case(_args(_row_before), "the row before, which is tight", "which rows are compared"),
         Case(_args(_NO_MASK), "a head without a mask, which leaks", "which rows are compared"),
         Case(_args(_ONE_AHEAD), "a mask one too far to the right, which leaks",
              "which rows are compared"),
@@ -257,13 +274,13 @@ LEAKS_FUTURE = Exercise(
              "which rows are compared"),
         *(Case(_args(_from_to(later, row)), f"a leak from row {later} of 7 to row {row} alone",
                "the places that are tried") for later, row in ((1, 0), (6, 5), (3, 2), (6, 0))),
-        Case(_args(_WHOLE_TEXT), "a leak that does not depend on the order of the rows",
+        Case(_args(_whole_text), "a leak that does not depend on the order of the rows",
              "how the rows are changed"),
-        Case(_args(_FROM_HERE_ON), "rows that see themselves and all later ones, which leaks",
+        Case(_args(_from_here_on), "rows that see themselves and all later ones, which leaks",
              "how the rows are changed"),
     ),
-    naming=(Case(_args(_RUNNING_MEAN), "running means"), Case(_args(_OWN_ROW), "own row"),
-            Case(_args(_WHOLE_TEXT), "whole text"), Case(_args(_FROM_HERE_ON), "from here on"),
+    naming=(Case(_args(_running_mean), "running means"), Case(_args(np.tanh), "own row"),
+            Case(_args(_whole_text), "whole text"), Case(_args(_from_here_on), "from here on"),
             Case(_args(_from_to(6, 0)), "the last row to row 0"),
             *(Case(_args(_from_to(row + 1, row)), f"row {row + 1} to row {row}")
               for row in range(6))),
