@@ -10,6 +10,7 @@ from pathlib import Path
 FILE = ".attention_book_progress.json"
 ASIDE = ".attention_book_progress.damaged.json"
 _LOCK = ".attention_book_progress.lock"
+_AUTOMATIC = ("CI", "PYTEST_CURRENT_TEST")  # set in the environment of an automatic run
 _PATIENCE, _STALE = 2.0, 10.0  # seconds to wait for another notebook; after which it has died
 
 _memory = {}  # what could not be written, or should not be
@@ -82,7 +83,7 @@ def _merged(old, new):
 
 def _may_write():
     """Automatic runs leave nothing behind: they keep what they find in memory."""
-    return not (os.environ.get("CI") or os.environ.get("PYTEST_CURRENT_TEST"))
+    return not any(map(os.environ.get, _AUTOMATIC))
 
 
 def _read():

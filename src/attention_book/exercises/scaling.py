@@ -586,8 +586,7 @@ _ENTROPY = Exercise(
         Mistake(
             id="axis-kept",
             seen="The numbers are right, but the summed axis is still there, with length 1.",
-            question="Is the last axis needed once it is summed? Compare your shape with the one "
-                     "asked for.",
+            question="Which shape is asked for, and is an axis that has been summed still in it?",
             ways=(lambda p: -_terms(p).sum(axis=-1, keepdims=True),
                   lambda p: -(p * np.log(p)).sum(axis=-1, keepdims=True),
                   by_row(lambda row: [-sum(each * math.log(each) for each in row if each > 0)])),

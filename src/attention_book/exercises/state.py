@@ -3,6 +3,7 @@
 import contextlib
 import io
 import math
+import operator
 import sys
 import warnings
 
@@ -70,9 +71,8 @@ def _resume(get, install, saved):
 
 def _put_back(names):
     for module, saved in names:
-        for name, value in saved.items():
-            if module.__dict__.get(name) is not value:
-                setattr(module, name, value)
+        if not all(map(operator.is_, map(vars(module).get, saved), saved.values())):
+            vars(module).update(saved)
 
 
 @contextlib.contextmanager
