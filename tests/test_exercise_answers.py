@@ -7,6 +7,7 @@ should get (None where any will do), and ``RIGHT``, answers that must pass.
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attention_book.exercises import catalogue, check
@@ -55,3 +56,25 @@ def test_every_exercise_of_the_chapter_is_answered(module):
     assert set(module.WRONG) == set(module.RIGHT) == wanted
     assert min(map(len, module.WRONG.values())) >= 5
     assert min(map(len, module.RIGHT.values())) >= 3
+
+
+def test_a_wrong_value_on_the_example_is_given_the_step_of_the_first_failing_case():
+    """Here no mistake fits: every entry is a little too large."""
+    solve = catalogue()["causal_attention"].solution
+    result = check("causal_attention", lambda *args: solve(*args) + 1e-2)
+    assert result.diagnosis == "wrong-value"
+    assert "Input: the example on the page" in result.message
+    assert f"Step: {catalogue()['causal_attention'].cases[0].step}" in result.message
+
+
+def test_a_result_beside_the_one_asked_for_is_asked_about():
+    solve = catalogue()["causal_attention"].solution
+    result = check("causal_attention", lambda *args: (solve(*args), np.eye(2)))
+    assert result.diagnosis == "wrong-shape"
+    assert "Does your last line return more than was asked for?" in result.message
+
+
+def test_several_values_for_one_are_asked_about():
+    result = check("leaks_future", lambda attend, x, rng: [True, False])
+    assert result.diagnosis == "wrong-shape"
+    assert "How does one value come of all those that you have?" in result.message
