@@ -12,6 +12,12 @@ def reference_softmax(row):
     return [each / math.fsum(exponentials) for each in exponentials]
 
 
+def reference_product(a, b):
+    """Return the matrix product of two tables, summed exactly and rounded once."""
+    return [[math.fsum(x * y for x, y in zip(row, column, strict=True))
+             for column in zip(*b, strict=True)] for row in a]
+
+
 def by_row(function):
     """Turn a function of one row into one of an array, applied along the last axis.
 
