@@ -49,7 +49,7 @@ def histograms(samples, *, bins=40, title=None, xlabel=None, role="weight", alt=
         rows[-1].set_xlabel(xlabel)
         put_title(figure, title)
 
-    return draw(paint, width=560, height=80 + 105 * len(samples), alt=alt)
+    return draw(paint, width=520, height=80 + 105 * len(samples), alt=alt)
 
 
 def _describe_samples(samples, title, xlabel):

@@ -89,7 +89,7 @@ def overflow_ranges(limits, *, title="exp(x) overflows early, and earlier in sho
 
     def paint(figure, theme):
         axes = figure.add_subplot()
-        left, right, places = reach.min() / 12, reach.max() * 12, np.arange(reach.size)
+        left, right, places = reach.min() / 30, reach.max() * 12, np.arange(reach.size)
         axes.set(xscale="log", xlim=(left, right), yticks=places, yticklabels=names, xlabel=xlabel)
         axes.barh(places, reach, height=0.6, color=theme.weight)
         axes.barh(places, right - reach, left=reach, height=0.6, facecolor=theme.paper,
@@ -107,4 +107,4 @@ def overflow_ranges(limits, *, title="exp(x) overflows early, and earlier in sho
         axes.tick_params(axis="y", length=0, labelsize=11)
         put_title(figure, title)
 
-    return draw(paint, width=600, height=120 + 42 * reach.size, alt=alt)
+    return draw(paint, width=520, height=120 + 42 * reach.size, alt=alt)

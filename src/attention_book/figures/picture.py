@@ -12,25 +12,25 @@ from attention_book.figures.png import from_png, to_png
 # Why HTML with two images. A notebook's output is shown on the book's page, in JupyterLab and in
 # the browser's JupyterLite; each has a dark theme that only a style sheet can follow, and myst-nb,
 # like JupyterLab, prefers text/html to image/png. Before a notebook is trusted JupyterLab drops
-# <style>, <svg> and <picture>, but keeps <img>, data addresses and `hidden`: then the light image
-# shows, on its own opaque ground. Screen readers find one image, since the other is not displayed.
-# nbval compares text/html: its sanitise file takes the PNGs' bytes out, which may differ between
-# machines; the alternative text stays in, and so is compared. image/png is the light picture, for
-# what shows no HTML.
+# <style>, <svg>, <picture> and a bare `hidden`, but keeps <img>, data addresses and
+# hidden="hidden": then the light image shows, on its own opaque ground. Screen readers find one
+# image, since the other is not displayed. nbval compares text/html: its sanitise file takes the
+# PNGs' bytes out, which may differ between machines; the alternative text stays in, and so is
+# compared. image/png is the light picture, for what shows no HTML.
 STYLE = """<style>
 .ab-figure{line-height:1.2}
 .ab-figure img{display:inline-block;max-width:100%;height:auto;margin:0 12px 12px 0;\
 border-radius:6px;vertical-align:top}
 .ab-figure img.ab-dark{display:none!important}
+@media screen{
 html[data-theme="dark"] .ab-figure img.ab-dark,\
 body[data-jp-theme-light="false"] .ab-figure img.ab-dark{display:inline-block!important}
 html[data-theme="dark"] .ab-figure img.ab-light,\
 body[data-jp-theme-light="false"] .ab-figure img.ab-light{display:none!important}
+}
 html[data-theme="dark"] .ab-figure img{background:none!important;padding:0!important;\
 filter:none!important}
 html[data-theme="dark"] .text_html:has(.ab-figure){background:none!important;padding:0!important}
-@media print{.ab-figure img.ab-light.ab-light{display:inline-block!important}\
-.ab-figure img.ab-dark.ab-dark{display:none!important}}
 </style>"""
 
 
@@ -48,7 +48,7 @@ class Panel:
     def html(self):
         """Return two ``<img>`` elements, the dark one hidden until the style shows it."""
         return self._image(self.light, 'class="ab-light"') + self._image(
-            self.dark, 'class="ab-dark dark-light" hidden')
+            self.dark, 'class="ab-dark dark-light" hidden="hidden"')
 
     def _image(self, content, attributes):
         address = f"data:{self.media};base64,{b64encode(content).decode('ascii')}"

@@ -19,7 +19,7 @@ from attention_book.figures.style import draw, put_title
 from attention_book.validation import complain
 
 PLAIN_ROLES = ("weight", "text", "masked")  # for curves that are no query, key or value
-WIDTH = 600
+WIDTH = 520
 
 
 def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None, points=(),
@@ -74,7 +74,7 @@ def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None
         put_title(figure, title)
         _label_ends(figure, axes, x, series, {name: getattr(theme, roles[name]) for name in series})
 
-    return draw(paint, width=width, height=round(0.3 * width + 200), alt=alt)
+    return draw(paint, width=width, height=round(0.3 * width + 210), alt=alt)
 
 
 def bars(values, labels=None, *, title=None, xlabel="weight", mask=None, decimals=2, role="weight",
