@@ -62,11 +62,12 @@ def check_floating(name, value, wanted, *, min_axes=2):
     return array.astype(kept, copy=False)
 
 
-def check_mask(mask, shape, wanted, *, kept_axes=(-1, -2)):
+def check_mask(mask, shape, wanted, *, kept_axes=(-1, -2), cause=""):
     """Return ``mask`` as a boolean array that broadcasts against scores of ``shape``.
 
     Along ``kept_axes`` the scores keep their length, so the mask has that length there, or 1; the
-    other axes broadcast either way. ``True`` marks a position that may be attended to.
+    other axes broadcast either way. ``True`` marks a position that may be attended to. A likely
+    ``cause`` of a shape that does not fit goes into the error.
 
     Raises
     ------
@@ -86,10 +87,11 @@ def check_mask(mask, shape, wanted, *, kept_axes=(-1, -2)):
     except ValueError:
         fits = False
     if not fits:
-        transposed = mask.shape[-2:] == tuple(shape[-2:])[::-1]
+        transposed = mask.shape[-2:] == tuple(shape[-2:])[::-1] != tuple(shape[-2:])
         complain(ValueError, "mask", f"shape {mask.shape}",
                  f"a shape that broadcasts to {wanted} = {tuple(shape)}",
                  "The mask looks transposed: queries run down, keys run across." if transposed else
+                 cause or
                  "Each axis of a mask has the scores' length, or 1, or is missing on the left.")
     return mask
 
@@ -147,6 +149,19 @@ def check_projection(name, w, x, wanted):
                       f"Row i of x is projected by x[i] @ {name}.")
     check_broadcast("(..., n, d_head)", x=x.shape[:-2], **{name: w.shape[:-2]})
     return w
+
+
+def check_head(x, wq, wk, wv):
+    """Return ``x`` and the three weight matrices of a head, checked, in one float type."""
+    x = check_floating("x", x, "(..., n, d_model)")
+    wq = check_projection("wq", wq, x, "(d_model, d_head)")
+    wk = check_projection("wk", wk, x, "(d_model, d_head)")
+    wv = check_projection("wv", wv, x, "(d_model, d_value)")
+    check_same_length("wq", wq.shape[-1], "wk", wk.shape[-1], "d_head",
+                      "Queries and keys are compared feature by feature.")
+    check_broadcast("(..., n, d_value)", x=x.shape[:-2], wq=wq.shape[:-2], wk=wk.shape[:-2],
+                    wv=wv.shape[:-2])
+    return same_type(x, wq, wk, wv)
 
 
 def check_scale(scale, d_head, dtype=np.float64):
@@ -209,6 +224,11 @@ def same_type(*arrays):
     """Return the arrays in the float type that holds them all."""
     dtype = np.result_type(*(array.dtype for array in arrays))
     return tuple(array.astype(dtype, copy=False) for array in arrays)
+
+
+def in_working_type(*arrays):
+    """Return the arrays in the type to compute in; see :func:`working_type`."""
+    return tuple(array.astype(working_type(array.dtype), copy=False) for array in arrays)
 
 
 def working_type(dtype):
