@@ -6,14 +6,11 @@ from attention_book.dot_products import product, quiet, scores
 from attention_book.masks import causal_mask
 from attention_book.stable_softmax import softmax
 from attention_book.validation import (
-    check_broadcast,
-    check_floating,
-    check_mask,
-    check_projection,
+    check_attention_mask,
+    check_head,
     check_queries_keys_values,
-    check_same_length,
     check_scale,
-    same_type,
+    in_working_type,
     working_type,
 )
 
@@ -73,11 +70,11 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     [[4.0, 5.0, 6.0]]
     """
     q, k, v = check_queries_keys_values(q, k, v)
-    dtype, work = v.dtype, working_type(v.dtype)
-    scale = check_scale(scale, q.shape[-1], work)
+    dtype = v.dtype
+    scale = check_scale(scale, q.shape[-1], working_type(dtype))
     if mask is not None:
-        mask = _check_attention_mask(mask, q, k, v)
-    q, k, v = (array.astype(work, copy=False) for array in (q, k, v))
+        mask = check_attention_mask(mask, q, k, v)
+    q, k, v = in_working_type(q, k, v)
 
     s = scores(q, k, scale=scale)  # (..., n_query, n_key)
     weights = softmax(s, mask=mask)
@@ -128,27 +125,13 @@ def causal_attention(x, wq, wk, wv):
     >>> causal_attention(np.array([[1.0, 0.0], [0.0, 1.0]]), eye, eye, eye).round(3).tolist()
     [[1.0, 0.0], [0.33, 0.67]]
     """
-    x = check_floating("x", x, "(..., n, d_model)")
-    wq = check_projection("wq", wq, x, "(d_model, d_head)")
-    wk = check_projection("wk", wk, x, "(d_model, d_head)")
-    wv = check_projection("wv", wv, x, "(d_model, d_value)")
-    check_same_length("wq", wq.shape[-1], "wk", wk.shape[-1], "d_head",
-                      "Queries and keys are compared feature by feature.")
-    check_broadcast("(..., n, d_value)", x=x.shape[:-2], wq=wq.shape[:-2], wk=wk.shape[:-2],
-                    wv=wv.shape[:-2])
-    x, wq, wk, wv = same_type(x, wq, wk, wv)
-    dtype, work = x.dtype, working_type(x.dtype)
-    x, wq, wk, wv = (array.astype(work, copy=False) for array in (x, wq, wk, wv))
+    x, wq, wk, wv = check_head(x, wq, wk, wv)
+    dtype = x.dtype
+    x, wq, wk, wv = in_working_type(x, wq, wk, wv)
 
-    q, k, v = product(x, wq), product(x, wk), product(x, wv)  # (..., n, d_head or d_value)
-    n = x.shape[-2]
-    return attention(q, k, v, mask=causal_mask(n)).astype(dtype, copy=False)
-
-
-def _check_attention_mask(mask, q, k, v):
-    leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    shape = (*leading, q.shape[-2], k.shape[-2])
-    return check_mask(mask, shape, "(..., n_query, n_key)")
+    q, k, v = product(x, wq), product(x, wk), product(x, wv)  # (..., n, d)
+    mask = causal_mask(x.shape[-2])
+    return attention(q, k, v, mask=mask).astype(dtype, copy=False)
 
 
 def _mix_extremes(weights, v, attended):
