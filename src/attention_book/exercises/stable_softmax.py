@@ -23,12 +23,16 @@ _GENTLE = _rng.normal(size=(5, 7)).round(3)
 _POSITIVE = np.abs(_rng.normal(size=(3, 5))).round(3) + 0.25
 _EIGHTHS = (8 * _GENTLE).round() / 8
 _CUBE = _rng.normal(size=(2, 3, 5)).round(3)
+_SQUARE = _GENTLE[:, :5]
 # Multiples of 1/8: float32 holds them exactly.
 _LARGE = np.array([[1000.0, 999.5, 996, 998.25, 1001], [1500, 1498, 1501.5, 1499, 1497.5]])
 _LOW = np.array([[-1000.0, -1001.5, -998, -1003], [-2000, -1999.5, -2002, -2001]])
 _FAR_APART = np.array([[0.5, 1.5, -0.5, 2.0, 0.25], [1000, 1001, 999, 1000.5, 998],
                        [-900, -901, -899.5, -902, -900.5]])
-_WIDE = np.array([[0.0, -1000, 2.5, -40], [800, 0, -800, 801.5]])
+_WIDE = np.array([[0.0, -1000, 2.5, -40], [800, 0, -800, 801.5], [-1000, 0, -999.5, -1000]])
+
+# In float32, the difference of two numbers near 1500 is known to 1.2e-4.
+_LOG_TOLERANCE = (1e-4, 5e-4)
 
 _ROWS = "rows of gentle scores"
 _FROM_LARGE = (
@@ -42,10 +46,11 @@ _JUDGING = (
     Case((_GENTLE,), _ROWS, "one sum for each row"),
     Case((_CUBE,), "scores with three axes", "the last axis"),
     Case((np.array([[3.0], [-2.0]]),), "rows of a single score", "one sum for each row"),
+    Case((_SQUARE,), "as many rows as scores in a row", "one sum for each row"),
     *_FROM_LARGE,
 )
 _NAMING = (Case((_GENTLE,), _ROWS), Case((_POSITIVE,), "positive scores"),
-           Case((_CUBE,), "three axes"), *_FROM_LARGE)
+           Case((_CUBE,), "three axes"), Case((_SQUARE,), "square"), *_FROM_LARGE)
 
 
 # --- softmax(x) -----------------------------------------------------------------------------------
@@ -82,6 +87,11 @@ def _absolute_row(row):
     largest = max(abs(score) for score in row)
     e = np.exp(row - largest)
     return e / e.sum()
+
+
+def _less(shift):
+    """Return a softmax that subtracts ``shift(x)`` from the scores."""
+    return lambda x: unstable_softmax(x - shift(x))
 
 
 def _solve_softmax(x):
@@ -168,6 +178,49 @@ _SOFTMAX = Exercise(
                   by_row(_absolute_row), lambda x: unstable_softmax(x - np.abs(x).max()),
                   lambda x: np.nan_to_num(by_row(_absolute_row)(x))),
             step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="not-the-maximum",
+            seen="Something else than the row's maximum is subtracted, and a score far above it "
+                 "still overflows.",
+            question="After your shift, how large can the largest score of a row be?",
+            ways=(_less(lambda x: x.mean(axis=-1, keepdims=True)),
+                  _less(lambda x: x.min(axis=-1, keepdims=True)),
+                  _less(lambda x: x[..., :1]), _less(lambda x: x[..., -1:]),
+                  _less(lambda x: np.median(x, axis=-1, keepdims=True))),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="not-normalised",
+            seen="The exponentials are not divided by their sum.",
+            question="What do the numbers of a row of your result sum to?",
+            ways=(lambda x: np.exp(x - x.max(axis=-1, keepdims=True)), np.exp,
+                  by_row(lambda row: [math.exp(score - max(row)) for score in row])),
+            step="exponentials over their sum",
+        ),
+        Mistake(
+            id="divided-by-maximum",
+            seen="The scores are divided by the row's maximum, which changes how far apart they "
+                 "are.",
+            question="Which change leaves the weights as they are: dividing all scores by one "
+                     "number, or subtracting one from all?",
+            ways=(lambda x: softmax(x / x.max(axis=-1, keepdims=True)),
+                  lambda x: softmax(x / np.abs(x).max(axis=-1, keepdims=True)),
+                  lambda x: softmax(x / x.max())),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="keepdims-missing",
+            seen="A maximum or a sum has lost its axis, so it meets the scores along another one: "
+                 "an error, or wrong values where the array is square.",
+            question="The maxima of a (5, 7) array have shape (5,). How does NumPy line them up "
+                     "with (5, 7), and which shape would do?",
+            ways=(lambda x: np.exp(x - x.max(axis=-1)) / np.exp(x - x.max(axis=-1)).sum(axis=-1),
+                  lambda x: np.exp(x - x.max(axis=-1, keepdims=True))
+                  / np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1),
+                  _less(lambda x: x.max(axis=-1)),
+                  lambda x: np.exp(x) / np.exp(x).sum(axis=-1)),
+            step="one sum for each row",
         ),
         Mistake(
             id="clipped",
@@ -279,6 +332,69 @@ _LOG_SUM_EXP = Exercise(
                   lambda x: np.logaddexp.reduce(x, axis=max(x.ndim - 2, 0))),
             step="the last axis",
         ),
+        Mistake(
+            id="axis-kept",
+            seen="The axis that was summed away is still there, with length one.",
+            question="A row of scores gives one number. How many does a (5, 7) array give, and in "
+                     "which shape?",
+            ways=(lambda x: np.logaddexp.reduce(x, axis=-1, keepdims=True),
+                  lambda x: np.log(np.exp(x).sum(axis=-1, keepdims=True))),
+            step="the shape of the result",
+        ),
+        Mistake(
+            id="shapes-broadcast",
+            seen="One term has kept its last axis and the other has not, so every row meets every "
+                 "other.",
+            question="What does NumPy make of the shapes (5, 1) and (5,) when they are added?",
+            ways=(lambda x: x.max(axis=-1, keepdims=True)
+                  + np.log(np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1)),
+                  lambda x: x.max(axis=-1) + np.log(np.exp(x - x.max(axis=-1, keepdims=True))
+                                                    .sum(axis=-1, keepdims=True)),
+                  lambda x: x.max(axis=-1) + np.log(np.exp(x - x.max(axis=-1)).sum(axis=-1))),
+            step="the shape of the result",
+        ),
+        Mistake(
+            id="global-sum",
+            seen="All rows are summed into one number.",
+            question="How many numbers should come of an array with five rows?",
+            ways=(lambda x: np.logaddexp.reduce(x.ravel()), lambda x: np.log(np.exp(x).sum())),
+            step="one sum for each row",
+        ),
+        Mistake(
+            id="global-max",
+            seen="One maximum serves the whole array; a row far below it underflows to log(0).",
+            question="For the row of the lowest scores, how large is its largest exponential after "
+                     "your shift?",
+            ways=(lambda x: x.max() + np.log(np.exp(x - x.max()).sum(axis=-1)),
+                  lambda x: x.max() + np.log(np.exp(x - x.max()).sum(axis=-1) + 1e-12)),
+            step="one maximum for each row",
+        ),
+        Mistake(
+            id="maximum-alone",
+            seen="The result is the row's maximum; the sum of the exponentials is missing.",
+            question="What is the result for two scores of 0, and what is the larger of the two?",
+            ways=(lambda x: x.max(axis=-1), by_row(max)),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="max-subtracted-again",
+            seen="The maximum is subtracted at the end, instead of being put back.",
+            question="For a row of one score, what should the result be, and what is yours?",
+            ways=(lambda x: np.logaddexp.reduce(x, axis=-1) - 2 * x.max(axis=-1),
+                  by_row(lambda row: math.log(sum(np.exp(row - max(row)))) - max(row))),
+            step="putting the maximum back",
+        ),
+        Mistake(
+            id="another-base",
+            seen="The logarithm is taken to the base 2 or 10.",
+            question="Which logarithm undoes np.exp?",
+            ways=(lambda x: x.max(axis=-1) + np.log2(np.exp(x - x.max(axis=-1, keepdims=True))
+                                                     .sum(axis=-1)),
+                  lambda x: x.max(axis=-1) + np.log10(np.exp(x - x.max(axis=-1, keepdims=True))
+                                                      .sum(axis=-1)),
+                  lambda x: np.log2(np.exp(x).sum(axis=-1))),
+            step="the sum of the shifted exponentials",
+        ),
     ),
     variants=(_log_sum_exp_in_loops, in_float32(_log_sum_exp),
               lambda x: np.logaddexp.reduce(x, axis=-1),
@@ -312,6 +428,40 @@ def _floored(least):
     return lambda x: np.log(softmax(x) + least)
 
 
+def _infinity_replaced(number):
+    return lambda x: np.nan_to_num(np.log(softmax(x)), neginf=number)
+
+
+_GLOBAL_MAX_IN_LOG = Mistake(
+    id="global-max",
+    seen="One maximum serves the whole array; a row far below it underflows to log(0).",
+    question="For the row of the lowest scores, how large is its largest exponential after your "
+             "shift?",
+    ways=(lambda x: x - x.max() - np.log(np.exp(x - x.max()).sum(axis=-1, keepdims=True)),
+          lambda x: np.log(_global_max(x))),
+    step="one maximum for each row",
+)
+_SUM_NOT_LOGGED = Mistake(
+    id="sum-not-logged",
+    seen="The sum itself is subtracted, not its logarithm.",
+    question="Do the exponentials of a row of your result sum to one?",
+    ways=(lambda x: x - x.max(axis=-1, keepdims=True)
+          - np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True),
+          lambda x: x - np.exp(x).sum(axis=-1, keepdims=True),
+          by_row(lambda row: row - row.max() - sum(np.exp(row - row.max())))),
+    step="the sum of the shifted exponentials",
+)
+_SCORES_NOT_SHIFTED = Mistake(
+    id="scores-not-shifted",
+    seen="The sum is taken over shifted scores, but is subtracted from unshifted ones.",
+    question="By how much is each row off, and where does that number come from?",
+    ways=(lambda x: x - np.log(np.exp(x - x.max(axis=-1, keepdims=True))
+                               .sum(axis=-1, keepdims=True)),
+          by_row(lambda row: row - np.log(np.exp(row - row.max()).sum()))),
+    step="the difference of scores and logarithm",
+)
+
+
 _LOG_SOFTMAX = Exercise(
     id="log_softmax",
     chapter=CHAPTER,
@@ -325,6 +475,7 @@ _LOG_SOFTMAX = Exercise(
            "What is left to compute is the logarithm of a sum of exponentials. You know how."),
     example=Example((_EXAMPLE,), [-2.0794415, -1.3862944, -0.4700036]),
     reference=by_row(_reference_log_softmax_row),
+    tolerance=_LOG_TOLERANCE,
     cases=_JUDGING,
     naming=_NAMING,
     mistakes=(
@@ -336,7 +487,8 @@ _LOG_SOFTMAX = Exercise(
                      "logarithm?",
             ways=(lambda x: np.log(softmax(x)), by_row(lambda row: np.log(softmax(row))),
                   *map(_floored, (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15,
-                                  1e-16, 1e-20, 1e-30, 1e-300))),
+                                  1e-16, 1e-20, 1e-30, 1e-300)),
+                  *map(_infinity_replaced, (0.0, -100.0, -1e9, np.finfo(float).min))),
             step="the difference of scores and logarithm",
         ),
         Mistake(
@@ -348,15 +500,24 @@ _LOG_SOFTMAX = Exercise(
                   by_row(lambda row: [score - math.log(sum(map(math.exp, row))) for score in row])),
             step="the shift by the row's maximum",
         ),
+        _SUM_NOT_LOGGED,
+        _SCORES_NOT_SHIFTED,
+        _GLOBAL_MAX_IN_LOG,
         Mistake(
-            id="sum-not-logged",
-            seen="The sum itself is subtracted, not its logarithm.",
-            question="Do the exponentials of a row of your result sum to one?",
-            ways=(lambda x: x - x.max(axis=-1, keepdims=True)
-                  - np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True),
-                  lambda x: x - np.exp(x).sum(axis=-1, keepdims=True),
-                  by_row(lambda row: row - row.max() - sum(np.exp(row - row.max())))),
+            id="not-normalised",
+            seen="The maximum is subtracted and nothing else; the exponentials of a row do not sum "
+                 "to one.",
+            question="What must the exponentials of a row of the result sum to?",
+            ways=(lambda x: x - x.max(axis=-1, keepdims=True), lambda x: x,
+                  by_row(lambda row: [score - max(row) for score in row])),
             step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="wrong-sign",
+            seen="The result has the opposite sign.",
+            question="A weight lies between 0 and 1. Which sign has its logarithm?",
+            ways=(lambda x: -_log_softmax(x), lambda x: -np.log(softmax(x))),
+            step="the difference of scores and logarithm",
         ),
         Mistake(
             id="wrong-axis",
@@ -419,10 +580,13 @@ _TEMPERATURE = Exercise(
         Case((_LARGE, 2.0), "large scores", "the shift by the row's maximum"),
         Case((_LARGE, 8.0), "large scores, a high temperature", "the shift by the row's maximum"),
         Case((_FAR_APART, 0.5), "rows far apart from one another", "one maximum for each row"),
+        Case((_WIDE, 512.0), "scores far apart, a high temperature",
+             "the scores over the temperature"),
     ),
     naming=(Case((_GENTLE, 2.5), "a high temperature"), Case((_GENTLE, 0.75), "a low temperature"),
             Case((_EIGHTHS, 1 / 512), "a temperature near zero"),
-            Case((_LARGE, 2.0), "large scores"), Case((_LARGE, 8.0), "large scores, higher")),
+            Case((_LARGE, 2.0), "large scores"), Case((_LARGE, 8.0), "large scores, higher"),
+            Case((_WIDE, 512.0), "scores far apart, a high temperature")),
     mistakes=(
         Mistake(
             id="multiplied-by-temperature",
@@ -462,6 +626,26 @@ _TEMPERATURE = Exercise(
                   lambda x, t: np.exp(x) ** (1 / t)
                   / (np.exp(x) ** (1 / t)).sum(axis=-1, keepdims=True)),
             step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="powers-of-weights",
+            seen="Finished weights are raised to a power and shared again; a weight that has "
+                 "underflowed to 0 stays 0 at any temperature.",
+            question="Of two scores 1000 apart, what is the smaller one's weight at temperature 1, "
+                     "and what should it be at temperature 1000?",
+            ways=(lambda x, t: softmax(x) ** (1 / t) / (softmax(x) ** (1 / t))
+                  .sum(axis=-1, keepdims=True),
+                  lambda x, t: softmax(np.log(softmax(x)) / t)),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="The weights sum to one along another axis than the last.",
+            question="Which axis of the scores runs over what is compared within one row?",
+            ways=(lambda x, t: softmax(x / t, axis=0),
+                  lambda x, t: _down_the_columns(x / t),
+                  lambda x, t: unstable_softmax((x / t).T).T),
+            step="the last axis",
         ),
         Mistake(
             id="shift-not-divided",
@@ -622,7 +806,17 @@ _MASKED = Exercise(
             question="What is exp(0)?",
             ways=(lambda x, mask: softmax(x * mask),
                   lambda x, mask: unstable_softmax(np.where(mask, x, 0.0)),
-                  _zero_if_empty(lambda x, mask: softmax(x * mask))),
+                  _zero_if_empty(lambda x, mask: softmax(x * mask)),
+                  lambda x, mask: softmax(x * mask) * mask),
+            step="the mask before the softmax",
+        ),
+        Mistake(
+            id="nan-from-zero-times-inf",
+            seen="The mask is multiplied by infinity, and 0 · inf is nan, so that no row survives.",
+            question="What does your mask hold for the allowed scores, after the multiplication?",
+            ways=(lambda x, mask: softmax(x + (1 - mask) * -np.inf),
+                  lambda x, mask: np.nan_to_num(softmax(x + (1 - mask) * -np.inf)),
+                  lambda x, mask: softmax(x * mask - np.inf * ~mask)),
             step="the mask before the softmax",
         ),
         Mistake(
@@ -712,6 +906,7 @@ _FAULT = Exercise(
            "Which lines use the shifted scores, and which use the scores themselves?"),
     example=Example((_EXAMPLE,), [-2.0794415, -1.3862944, -0.4700036]),
     reference=by_row(_reference_log_softmax_row),
+    tolerance=_LOG_TOLERANCE,
     cases=_JUDGING,
     naming=_NAMING,
     mistakes=(
@@ -725,15 +920,9 @@ _FAULT = Exercise(
                   - np.logaddexp.reduce(x, axis=-1, keepdims=True)),
             step="the sum of the shifted exponentials",
         ),
-        Mistake(
-            id="scores-not-shifted",
-            seen="The sum is taken over shifted scores, but is subtracted from unshifted ones.",
-            question="By how much is each row off, and where does that number come from?",
-            ways=(lambda x: x - np.log(np.exp(x - x.max(axis=-1, keepdims=True))
-                                       .sum(axis=-1, keepdims=True)),
-                  by_row(lambda row: row - np.log(np.exp(row - row.max()).sum()))),
-            step="the difference of scores and logarithm",
-        ),
+        _SCORES_NOT_SHIFTED,
+        _SUM_NOT_LOGGED,
+        _GLOBAL_MAX_IN_LOG,
         Mistake(
             id="no-max-shift",
             seen="The shift is gone: gentle scores come out right, large ones overflow.",
