@@ -68,8 +68,8 @@ def _name(exercise, answer, runner, first):
     if first.problem.id in _NAMELESS:
         return None
     trials = [_try(exercise, answer, runner, case) for case in exercise.naming]
-    return name_mistake(exercise, [trial.outcome for trial in trials],
-                        [trial.problem is not None for trial in trials])
+    wrong = [trial.problem is not None and trial.problem.id != "mutates-input" for trial in trials]
+    return name_mistake(exercise, [trial.outcome for trial in trials], wrong)
 
 
 def _with_step(exercise, answer, runner, trial):

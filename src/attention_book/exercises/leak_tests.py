@@ -60,7 +60,7 @@ _MEAN_SUBTRACTED = _row_by_row(_centred)
 
 
 def _reversed_rows(x):
-    return x[::-1]
+    return np.array(x[::-1])
 
 
 def _whole_text(x):
