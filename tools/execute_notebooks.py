@@ -36,6 +36,7 @@ def execute(path):
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook, kernel_name="python3", timeout=120, record_timing=False, config=ENCRYPTED,
+        coalesce_streams=True,  # or the pieces depend on the moment of writing
         resources={"metadata": {"path": str(path.parent)}},
     )
     try:
