@@ -24,9 +24,14 @@ def _row_by_row(x):
     return np.tanh(x[:, ::-1]) + x[:, :1]
 
 
-def _with_places(x):
-    """Add to each row what belongs to its place, so little that a coarse look misses it."""
-    return _one_head(x) + 0.01 * np.arange(len(x))[:, None]
+def _with_places(features, step):
+    """Return a head that adds to some features of each row ``step`` times the row's number."""
+    def attend(x):
+        result = _one_head(x)
+        result[:, features] += step * np.arange(len(x))[:, None]
+        return result
+
+    return attend
 
 
 def _running_mean(x):
@@ -36,6 +41,16 @@ def _running_mean(x):
 def _ring(x):
     """Mix each row with both its neighbours: shifted or reversed rows give the same, moved."""
     return x + 0.5 * np.roll(x, 1, axis=0) + 0.5 * np.roll(x, -1, axis=0)
+
+
+def _stretched(x):
+    """Stretch the rows by what depends on their order; their sum stays."""
+    return x + (x - x.mean(axis=0)) * (np.arange(len(x)) @ x)
+
+
+def _second_half(x):
+    """Add the mean of the later rows to all: orders that stay within the halves change nothing."""
+    return x + x[len(x) // 2 :].mean(axis=0)
 
 
 def _sorted_rows(x):
@@ -53,22 +68,31 @@ def _summed_in_order(x):
 def _planted(attend, note, n=7, d=5):
     """Return a case: a function to be tested, on tokens of its own.
 
-    The tokens are multiples of 1/16, so that plain sums of them are exact in any order.
+    The tokens are multiples of 2**-20, so that plain sums of them are exact in any order.
     """
-    x = (16 * _rng.normal(size=(n, d))).round() / 16
+    x = np.ldexp(np.ldexp(_rng.normal(size=(n, d)), 20).round(), -20)
     return Case((Watched(attend), x, np.random.default_rng(0)), note, _COMPARE)
 
 
 _CONTENTS = _planted(_one_head, "a head without positions (equivariant)")
-_PLACES = _planted(_with_places, "a head that adds a little for each place (not equivariant)")
+_PLACES = _planted(_with_places(slice(None), 0.01),
+                   "a head that adds a little for each place (not equivariant)")
+_FIRST = _planted(_with_places([0], 1),
+                  "a head that adds the row's number to the first feature (not equivariant)")
+_LAST = _planted(_with_places([-1], 1),
+                 "a head that adds the row's number to the last feature (not equivariant)")
 _PAST = _planted(_running_mean, "the mean of all rows so far (not equivariant)")
 _MEAN = _planted(_mean_for_all, "the mean of all rows, for every row (equivariant)")
 _ROW = _planted(_row_by_row, "a function of each row alone (equivariant)")
 _SORTED = _planted(_sorted_rows, "a function that sorts each column (not equivariant)")
 _NEIGHBOURS = _planted(_ring, "rows in a ring, mixed with their neighbours (not equivariant)")
+_STRETCHED = _planted(_stretched, "rows stretched by what depends on their order (not equivariant)")
+_HALVES = _planted(_second_half, "rows plus the mean of the later half (not equivariant)", n=11)
 _ROUNDED = _planted(_summed_in_order, "a sum over all rows, with rounding (equivariant)", d=11)
 
 
+_PLANTED = (_CONTENTS, _PLACES, _FIRST, _LAST, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS,
+            _STRETCHED, _HALVES, _ROUNDED)
 _ONE_FEATURE = _planted(_one_head, "a head, with five tokens of one feature (equivariant)", 5, 1)
 
 
@@ -110,7 +134,7 @@ def _agree(attend, x, order):
     return np.allclose(attend(x[order]), attend(x)[order])
 
 
-def _tries(agree=_agree, order=_random_order, trials=5):
+def _tries(agree=_agree, order=_random_order, trials=3):
     """Return a test: whether ``agree`` holds for some orders, drawn by ``order(n, rng)``."""
     return lambda attend, x, rng: all(agree(attend, x, order(len(x), rng)) for _ in range(trials))
 
@@ -193,9 +217,8 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
     example=Example((Watched(lambda x: np.cumsum(x, axis=0)), np.arange(1.0, 6)[:, None],
                      np.random.default_rng(0)), False),
     reference=_reference_equivariance,
-    cases=(_CONTENTS, _PLACES, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS, _ROUNDED,
-           _ONE_FEATURE),
-    naming=(_CONTENTS, _PLACES, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS, _ROUNDED),
+    cases=(*_PLANTED, _ONE_FEATURE),
+    naming=_PLANTED,
     mistakes=(
         Mistake(
             id="always-true",
@@ -294,12 +317,15 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
         ),
         Mistake(
             id="one-special-order",
-            seen="One fixed order is tried, reversed or shifted. Some functions that know places "
-                 "treat this one alike: all rows keep their neighbours.",
-            question="Which orders could you get from rng, that keep no such pattern?",
+            seen="One special order is tried: reversed, shifted by one, or two rows exchanged. "
+                 "Some functions that know places do not notice it.",
+            question="What stays as it was in your order? Which orders could you get from rng, "
+                     "that keep no pattern?",
             ways=(_once(_agree, lambda n, rng: np.arange(n)[::-1]),
                   _once(_agree, lambda n, rng: np.roll(np.arange(n), 1)),
-                  lambda attend, x, rng: np.allclose(attend(x[::-1])[::-1], attend(x))),
+                  lambda attend, x, rng: np.allclose(attend(x[::-1])[::-1], attend(x)),
+                  _once(_agree, lambda n, rng: [1, 0, *range(2, n)]),
+                  _once(_agree, lambda n, rng: [*range(n - 2), n - 1, n - 2])),
             step=_SHUFFLE,
         ),
         Mistake(
@@ -310,6 +336,49 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
             ways=(_features_shuffled,
                   lambda attend, x, rng: np.allclose(attend(x[:, ::-1]), attend(x)[:, ::-1])),
             step=_SHUFFLE,
+        ),
+        Mistake(
+            id="rows-drawn-twice",
+            seen="Some rows are drawn more than once, and others not at all: attend gets another "
+                 "text, not the same one in another order.",
+            question="In an order of five rows, how often should each row number occur?",
+            ways=(_tries(order=lambda n, rng: rng.integers(0, n, n)),
+                  _once(_agree, lambda n, rng: rng.integers(n, size=n)),
+                  _once(_agree, lambda n, rng: rng.choice(n, n))),
+            step=_SHUFFLE,
+        ),
+        Mistake(
+            id="always-false",
+            seen="The answer is False for every function.",
+            question="Which function should pass your test, and what does your test make of it?",
+            ways=(lambda attend, x, rng: False,
+                  lambda attend, x, rng: np.allclose(attend(rng.permutation(x)), x + 1e3),
+                  lambda attend, x, rng: np.allclose(attend(x), x + 1e3)),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="any-not-all",
+            seen="It is enough for your test that one number, or one row, agrees.",
+            question="Half of the rows agree and half do not. What should the answer be?",
+            ways=(*(_once(lambda attend, x, order, some=some: some(
+                      np.isclose(attend(x[order]), attend(x)[order])))
+                    for some in (np.any, lambda close: close.all(axis=0).any())),
+                  lambda attend, x, rng: any(
+                      np.isclose(attend(x[order]), attend(x)[order]).any()
+                      for order in (rng.permutation(len(x)) for _ in range(5)))),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="compares-one-feature",
+            seen="One column of the results is compared, and what happens in the others is missed.",
+            question="Which numbers of the two results have you not looked at?",
+            ways=(_once(lambda attend, x, order: np.allclose(attend(x[order])[:, 0],
+                                                             attend(x)[order][:, 0])),
+                  _tries(lambda attend, x, order: np.allclose(attend(x[order])[:, 0],
+                                                              attend(x)[order, 0])),
+                  _tries(lambda attend, x, order: np.allclose(attend(x[order])[:, -1],
+                                                              attend(x)[order, -1]))),
+            step=_COMPARE,
         ),
         Mistake(
             id="compares-summaries",

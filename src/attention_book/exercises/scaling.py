@@ -24,7 +24,7 @@ _DOTS, _SCALE = "the dot products", "the scale"
 _ONE_FEATURE = Case(_pair(3, 5, 1), "vectors of one feature, where the scale is 1", _DOTS)
 _SEVEN_FEATURES = Case(_pair(3, 5, 7), "vectors of seven features", _SCALE)
 _SQUARE = Case(_pair(5, 5, 5), "as many queries as keys and features", _DOTS)
-_TWO_FEATURES = Case(_pair(7, 3, 2), "more queries than keys", _SCALE)
+_THREE_FEATURES = Case(_pair(13, 11, 3), "more queries than keys", _SCALE)
 
 
 def _reference_scores(q, k):
@@ -87,20 +87,20 @@ _SCALED_SCORES = Exercise(
            "score of d features?",
            "The factor depends on one length only: on the axis that the dot product sums over. "
            "Take it from the shape of q."),
-    example=Example((np.array([[1.0, 2, 3, 2]]), np.array([[2.0, 1, 2, 4], [1, 0, -1, 2]])),
-                    [[9.0, 1.0]]),
+    example=Example((np.array([[1.0, 2, 3, 2]]), np.array([[2.0, 1, 2, 4], [1, 0, -3, 2]])),
+                    [[9.0, -2.0]]),
     reference=_reference_scores,
     cases=(
         _ONE_FEATURE,
         Case(_pair(1, 2, 4), "other vectors of four features", _SCALE),
         _SEVEN_FEATURES,
-        _TWO_FEATURES,
+        _THREE_FEATURES,
         _SQUARE,
         Case(_pair(1, 1, 3), "one query and one key", _SCALE),
         Case(_pair(2, 3, 257), "vectors of 257 features", _SCALE),
         Case(_pair(2, 5, 11, size=300.0), "large features", _SCALE),
     ),
-    naming=(_SEVEN_FEATURES, _SQUARE, _TWO_FEATURES),
+    naming=(_SEVEN_FEATURES, _SQUARE, _THREE_FEATURES),
     mistakes=(
         Mistake(
             id="unscaled",
@@ -150,6 +150,14 @@ _SCALED_SCORES = Exercise(
             step=_SCALE,
         ),
         Mistake(
+            id="divide-by-sqrt-size",
+            seen="The scale comes from how many numbers q or k holds in all.",
+            question="Which of these numbers take part in one dot product?",
+            ways=(lambda q, k: _dots(q, k) / np.sqrt(q.size),
+                  lambda q, k: _dots(q, k) / np.sqrt(k.size)),
+            step=_SCALE,
+        ),
+        Mistake(
             id="another-power-of-d",
             seen="The scale is a power of d, but not its square root.",
             question="What is the variance of a score before the scale, and what after yours?",
@@ -172,14 +180,13 @@ _SCALED_SCORES = Exercise(
         ),
         Mistake(
             id="rounded",
-            seen="The scores or their scale are rounded, to whole numbers or to a few decimals.",
+            seen="The scores are rounded, to whole numbers or to a few decimals.",
             question="Two keys differ a little. Would your scores still tell them apart?",
             ways=(lambda q, k: _dots(q, k) // q.shape[-1] ** 0.5,
                   lambda q, k: np.round(_solve_scaled_scores(q, k)),
                   lambda q, k: _solve_scaled_scores(q, k).astype(int),
                   lambda q, k: np.round(_solve_scaled_scores(q, k), 1),
-                  lambda q, k: np.round(_solve_scaled_scores(q, k), 2),
-                  lambda q, k: _dots(q, k) / int(math.sqrt(q.shape[-1]))),
+                  lambda q, k: np.round(_solve_scaled_scores(q, k), 2)),
             step=_SCALE,
         ),
         Mistake(
@@ -194,7 +201,7 @@ _SCALED_SCORES = Exercise(
             id="transposed",
             seen="There is one row for each key; there should be one for each query.",
             question="In your product, which of the two comes first, and what becomes of its rows?",
-            ways=(lambda q, k: k @ q.T * q.shape[-1] ** -0.5,
+            ways=(lambda q, k: k @ q.T * q.shape[-1] ** -0.5, lambda q, k: k @ q.T,
                   lambda q, k: _scores_in_loops(lambda k, q: len(q[0]) ** -0.5)(k, q)),
             step=_DOTS,
         ),
@@ -208,6 +215,30 @@ _SCALED_SCORES = Exercise(
                   lambda q, k: q.T @ k * q.shape[-1] ** -0.5, lambda q, k: q.T @ k,
                   lambda q, k: np.einsum("ij,jk->ik", q, k) / np.sqrt(q.shape[-1]),
                   lambda q, k: q * k * q.shape[-1] ** -0.5, lambda q, k: q * k),
+            step=_DOTS,
+        ),
+        Mistake(
+            id="queries-with-queries",
+            seen="Queries are compared with queries; the keys are not used.",
+            question="If k changes, does your result?",
+            ways=(lambda q, k: q @ q.T * q.shape[-1] ** -0.5, lambda q, k: q @ q.T),
+            step=_DOTS,
+        ),
+        Mistake(
+            id="keys-with-keys",
+            seen="Keys are compared with keys; the queries are not used.",
+            question="If q changes, does your result?",
+            ways=(lambda q, k: k @ k.T * k.shape[-1] ** -0.5, lambda q, k: k @ k.T),
+            step=_DOTS,
+        ),
+        Mistake(
+            id="pairs-only",
+            seen="Each query meets one key only, the one in the same row.",
+            question="How many scores should two queries and three keys have?",
+            ways=(lambda q, k: (q * k).sum(axis=-1) * q.shape[-1] ** -0.5,
+                  lambda q, k: (q * k).sum(axis=-1),
+                  lambda q, k: [a @ b / math.sqrt(len(a)) for a, b in zip(q, k, strict=False)],
+                  lambda q, k: [a @ b for a, b in zip(q, k, strict=False)]),
             step=_DOTS,
         ),
         Mistake(
@@ -235,8 +266,8 @@ _SCALED_SCORES = Exercise(
 
 # --- predicted_std(d) -----------------------------------------------------------------------------
 _NUMBERS = tuple(Case((d,), note, "the standard deviation") for d, note in (
-    (1, "one feature"), (2, "two features"), (64, "64 features"), (257, "257 features"),
-    (10**4, "10,000 features")))
+    (1, "one feature"), (2, "two features"), (64, "64 features"), (7, "seven features"),
+    (43, "43 features"), (151, "151 features"), (10**4, "10,000 features")))
 
 
 def _std_of_terms(d):
@@ -269,7 +300,7 @@ _PREDICTED_STD = Exercise(
     example=Example((16,), 4.0),
     reference=lambda d: math.exp(math.log(d) / 2),
     cases=_NUMBERS,
-    naming=_NUMBERS,
+    naming=_NUMBERS[3:6],
     mistakes=(
         Mistake(
             id="variance",
@@ -301,7 +332,7 @@ _PREDICTED_STD = Exercise(
             question="The mean of a product of independent numbers is the product of their means. "
                      "What is the mean of the square of one product, then?",
             ways=(lambda d: math.sqrt(2 * d), lambda d: np.sqrt(d + d),
-                  lambda d: 2 * (d / 2) ** 0.5),
+                  lambda d: 2 * (d / 2) ** 0.5, lambda d: 2 * d),
             step="the variance of one product",
         ),
         Mistake(
@@ -316,6 +347,22 @@ _PREDICTED_STD = Exercise(
             seen="The result is d squared: the variance was squared where its root is wanted.",
             question="Which is squared to give the other: the standard deviation or the variance?",
             ways=(lambda d: d**2, lambda d: float(d) * d),
+            step="the standard deviation",
+        ),
+        Mistake(
+            id="rounded",
+            seen="The result is rounded.",
+            question="Is the standard deviation for seven features a whole number?",
+            ways=(math.isqrt, lambda d: int(math.sqrt(d)), lambda d: round(math.sqrt(d)),
+                  lambda d: math.ceil(math.sqrt(d)), lambda d: round(math.sqrt(d), 1),
+                  lambda d: round(math.sqrt(d), 2)),
+            step="the standard deviation",
+        ),
+        Mistake(
+            id="another-power-of-d",
+            seen="The result is a power of d, but not its square root.",
+            question="How does the standard deviation follow from the variance?",
+            ways=(lambda d: d**0.25, lambda d: d**1.5, lambda d: d ** (1 / 3)),
             step="the standard deviation",
         ),
     ),
@@ -490,7 +537,8 @@ _ENTROPY = Exercise(
             seen="The size is right, and the sign is not: the entropy of weights is not negative.",
             question="Is the logarithm of a number between 0 and 1 positive or negative?",
             ways=(_in_loops(math.log, lambda total, n: total), lambda p: _terms(p).sum(axis=-1),
-                  lambda p: (p * np.log(p)).sum(axis=-1)),
+                  lambda p: (p * np.log(p)).sum(axis=-1),
+                  lambda p: _terms(p, np.log2).sum(axis=-1), lambda p: _terms(p).mean(axis=-1)),
             step=_TERM,
         ),
         Mistake(
@@ -538,6 +586,22 @@ _ENTROPY = Exercise(
             step=_ZERO,
         ),
         Mistake(
+            id="divided-by-its-maximum",
+            seen="The entropy is divided by log n, so that equal weights give 1.",
+            question="What should n equal weights give, 1 or log n?",
+            ways=(lambda p: -_terms(p).sum(axis=-1) / np.log(p.shape[-1]),
+                  _in_loops(math.log, lambda total, n: -total / math.log(n))),
+            step=_SUM,
+        ),
+        Mistake(
+            id="perplexity",
+            seen="The exponential of the entropy is returned.",
+            question="One token has all the weight. Which value is asked for, 0 or 1?",
+            ways=(lambda p: np.exp(-_terms(p).sum(axis=-1)),
+                  _in_loops(math.log, lambda total, n: math.exp(-total))),
+            step=_SUM,
+        ),
+        Mistake(
             id="one-row-only",
             seen="A single row comes out right; weights with more axes raise an error.",
             question="For p of shape (3, 5), what does your function go through: numbers, or rows "
@@ -552,6 +616,7 @@ _ENTROPY = Exercise(
             question="Along which axis do the weights of one query sum to 1?",
             ways=(lambda p: -_terms(p).sum(axis=0), lambda p: -(p * np.log(p)).sum(axis=0),
                   lambda p: _in_loops(math.log)(np.moveaxis(p, 0, -1)),
+                  lambda p: -_terms(p).sum(axis=1), lambda p: -(p * np.log(p)).sum(axis=1),
                   lambda p: -_terms(p).sum(axis=max(p.ndim - 2, 0)),
                   lambda p: -(p * np.log(p)).sum(axis=max(p.ndim - 2, 0))),
             step=_SUM,
@@ -615,6 +680,7 @@ def fault_scaled_weights(q, k):
     return weights / q.shape[-1] ** 0.5
 
 
+_SOFTMAX = "the softmax"
 _WEIGHTS_SQUARE = Case(_pair(5, 5, 5), "as many queries as keys and features", _SCALE)
 _WEIGHTS_FEW = Case(_pair(3, 5, 7), "vectors of seven features", _SCALE)
 _WEIGHTS_MANY = Case(_pair(7, 3, 29), "vectors of 29 features", _SCALE)
@@ -668,7 +734,7 @@ _FAULT_SCALED_WEIGHTS = Exercise(
                      np.array([[math.log(3), 0, 0, 0], [0.0, 5, 0, 0]])), [[0.75, 0.25]]),
     reference=lambda q, k: [reference_softmax(row) for row in _reference_scores(q, k)],
     cases=(
-        Case(_pair(2, 3, 1), "vectors of one feature, where the scale is 1", "the softmax"),
+        Case(_pair(2, 3, 1), "vectors of one feature, where the scale is 1", _SOFTMAX),
         Case(_pair(1, 2, 4), "other vectors of four features", _SCALE),
         _WEIGHTS_FEW,
         _WEIGHTS_SQUARE,
@@ -733,6 +799,41 @@ _FAULT_SCALED_WEIGHTS = Exercise(
             step=_SCALE,
         ),
         Mistake(
+            id="divide-by-sqrt-n-query",
+            seen="The scale comes from the number of queries.",
+            question="Over which axis does one dot product sum?",
+            ways=(_weights(lambda q, k: len(q) ** -0.5),
+                  _weights_by_query(lambda q, k: 1 / math.sqrt(len(q)))),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="another-power-of-d",
+            seen="The scale is a power of d, but not its square root.",
+            question="What is the variance of a score before the scale, and what after yours?",
+            ways=(_weights(lambda q, k: q.shape[-1] ** -0.25),
+                  _weights(lambda q, k: q.shape[-1] ** -2.0)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="not-normalised",
+            seen="The exponentials are not divided by the sum of their own row.",
+            question="What should each row of weights add up to?",
+            ways=(lambda q, k: np.exp(_solve_scaled_scores(q, k)), lambda q, k: np.exp(_dots(q, k)),
+                  lambda q, k: softmax(_solve_scaled_scores(q, k).ravel()).reshape(len(q), -1)),
+            step=_SOFTMAX,
+        ),
+        Mistake(
+            id="axis-not-kept",
+            seen="The sum of each row is used without its axis, so that numpy lines the rows up "
+                 "with the columns; where their numbers differ, this raises an error.",
+            question="A sum of shape (n_query,) meets scores of shape (n_query, n_key). With which "
+                     "of the two axes is it lined up?",
+            ways=(lambda q, k: np.exp(_solve_scaled_scores(q, k))
+                  / np.exp(_solve_scaled_scores(q, k)).sum(axis=-1),
+                  lambda q, k: np.exp(_dots(q, k)) / np.exp(_dots(q, k)).sum(axis=-1)),
+            step=_SOFTMAX,
+        ),
+        Mistake(
             id="half-scaled",
             seen="The exponentials above the line and those that are summed below it come from "
                  "different scores.",
@@ -758,14 +859,14 @@ _FAULT_SCALED_WEIGHTS = Exercise(
             ways=(lambda q, k: softmax(_solve_scaled_scores(q, k), axis=0),
                   lambda q, k: softmax(_dots(q, k), axis=0),
                   lambda q, k: softmax(_dots(q, k), axis=0) * q.shape[-1] ** -0.5),
-            step="the softmax",
+            step=_SOFTMAX,
         ),
         Mistake(
             id="scores-returned",
             seen="The result holds scores; the softmax is gone.",
             question="Can a weight be negative?",
             ways=(_solve_scaled_scores, _dots),
-            step="the softmax",
+            step=_SOFTMAX,
         ),
     ),
     variants=(
