@@ -86,6 +86,19 @@ def prints_the_scores(q, k):
     print(q @ k.T / q.shape[-1] ** 0.5)
 
 
+def scales_by_all_numbers(q, k):
+    return q @ k.T / np.sqrt(q.size)
+
+
+def compares_row_with_row(q, k):
+    n = min(len(q), len(k))
+    return (q[:n] * k[:n]).sum(axis=1) / np.sqrt(q.shape[1])
+
+
+def ignores_the_keys(q, k):
+    return q @ q.T / np.sqrt(q.shape[1])
+
+
 def scores_with_inner(q, k):
     return np.inner(q, k) * np.power(q.shape[1], -0.5)
 
@@ -149,6 +162,14 @@ def gives_the_mean(d):
 
 def root_of_a_half(d):
     return math.sqrt(d / 2)
+
+
+def whole_root(d):
+    return math.isqrt(d)
+
+
+def root_of_a_root(d):
+    return math.sqrt(math.sqrt(d))
 
 
 def std_by_power(d):
@@ -225,6 +246,16 @@ def only_for_one_row(p):
         if weight > 0:
             total -= weight * math.log(weight)
     return total
+
+
+def divides_by_the_largest_entropy(p):
+    logs = np.log(np.where(p > 0, p, 1))
+    return -(p * logs).sum(axis=-1) / math.log(p.shape[-1])
+
+
+def counts_the_tokens(p):
+    logs = np.log(np.where(p > 0, p, 1))
+    return np.exp(-(p * logs).sum(axis=-1))
 
 
 def takes_the_largest(p):
@@ -316,6 +347,12 @@ def scales_one_exponential_of_two(q, k):
     return weights
 
 
+def forgets_to_keep_the_axis(q, k):
+    s = q @ k.T / q.shape[-1] ** 0.5
+    exponentials = np.exp(s)
+    return exponentials / exponentials.sum(axis=-1)
+
+
 def moves_the_scale_up(q, k):
     s = q @ k.T / np.sqrt(k.shape[-1])
     exponentials = np.exp(s)
@@ -347,6 +384,9 @@ WRONG = {
         (scores_keys_against_queries, "transposed"),
         (forgets_the_transpose, "features-not-summed"),
         (squares_d, "another-power-of-d"),
+        (scales_by_all_numbers, "divide-by-sqrt-size"),
+        (compares_row_with_row, "pairs-only"),
+        (ignores_the_keys, "queries-with-queries"),
         (whole_number_root, "rounded"),
         (scales_a_loop_twice, "divide-by-d"),
         (rounds_the_result, "rounded"),
@@ -363,6 +403,8 @@ WRONG = {
         (takes_the_variance_of_the_mean, "inverse"),
         (gives_the_mean, "constant"),
         (root_of_a_half, None),
+        (whole_root, "rounded"),
+        (root_of_a_root, "another-power-of-d"),
     ],
     "predict_scaled_std": [
         (1, "as-if-standard-normal"),
@@ -390,6 +432,8 @@ WRONG = {
         (keeps_the_terms, "not-summed"),
         (only_for_one_row, "one-row-only"),
         (takes_the_largest, None),
+        (divides_by_the_largest_entropy, "divided-by-its-maximum"),
+        (counts_the_tokens, "perplexity"),
     ],
     "fault_scaled_weights": [
         (normalises_once_more, "unscaled"),
@@ -401,6 +445,7 @@ WRONG = {
         (turns_the_scale_around, "multiply-by-sqrt-d"),
         (takes_the_scale_from_the_keys, "divide-by-sqrt-n-key"),
         (scales_one_exponential_of_two, "half-scaled"),
+        (forgets_to_keep_the_axis, "axis-not-kept"),
     ],
 }
 

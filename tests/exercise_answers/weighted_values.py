@@ -219,6 +219,16 @@ def causal_by_habit(q, k, v):
     return softmax(np.where(np.tri(len(q), len(k)), s, -np.inf)) @ v
 
 
+def scales_in_place(q, k, v):
+    q /= np.sqrt(q.shape[-1])
+    return softmax(q @ k.T) @ v
+
+
+def lines_up_rows_with_columns(q, k, v):
+    e = np.exp(q @ k.T / np.sqrt(q.shape[1]))
+    return e / e.sum(axis=1) @ v
+
+
 def misspelt(q, k, v):
     return softmax(scores * q.shape[1] ** -0.5) @ v  # noqa: F821
 
@@ -343,6 +353,13 @@ def unstable_here(x, wq, wk, wv):
     q, k, v = np.dot(x, wq), np.dot(x, wk), np.dot(x, wv)
     e = np.exp(np.dot(q, k.T) / math.sqrt(wq.shape[1]))
     return np.dot(e / np.sum(e, axis=1, keepdims=True), v)
+
+
+def lines_up_rows_with_columns_here(x, wq, wk, wv):
+    q, k, v = x @ wq, x @ wk, x @ wv
+    s = q @ k.T / np.sqrt(q.shape[1])
+    e = np.exp(s - s.max(axis=1))
+    return e / e.sum(axis=1) @ v
 
 
 def self_by_calling_attention(x, wq, wk, wv):
@@ -530,6 +547,34 @@ def swaps_in_place(attend, x, rng):
     return np.allclose(attend(x), before)
 
 
+def is_content_with_one_number(attend, x, rng):
+    order = rng.permutation(len(x))
+    return bool(np.isclose(attend(x[order]), attend(x)[order]).any())
+
+
+def looks_at_one_column(attend, x, rng):
+    order = rng.permutation(len(x))
+    return np.allclose(attend(x[order])[:, 0], attend(x)[order][:, 0])
+
+
+def draws_with_repeats(attend, x, rng):
+    order = rng.choice(len(x), size=len(x))
+    return np.allclose(attend(x[order]), attend(x)[order])
+
+
+def exchanges_two_rows(attend, x, rng):
+    swapped = x.copy()
+    swapped[[0, 1]] = x[[1, 0]]
+    result = attend(swapped)
+    result[[0, 1]] = result[[1, 0]]
+    return np.allclose(result, attend(x))
+
+
+def asks_for_the_same_object(attend, x, rng):
+    order = rng.permutation(len(x))
+    return attend(x[order]) is attend(x)[order]
+
+
 def equivariant_once(attend, x, rng):
     order = rng.permutation(len(x))
     return np.allclose(attend(x[order]), attend(x)[order])
@@ -619,6 +664,8 @@ WRONG = {
         (clips_the_scores, "clipped"),
         (causal_by_habit, None),
         (misspelt, "raises"),
+        (scales_in_place, "mutates-input"),
+        (lines_up_rows_with_columns, "axis-not-kept"),
     ],
     "self_attention": [
         (wrong_order_of_arguments, "keys-values-swapped"),
@@ -639,6 +686,7 @@ WRONG = {
         (looks_back_only, "looks-back-only"),
         (adds_the_tokens_back, "tokens-added-back"),
         (unstable_here, "no-max-shift"),
+        (lines_up_rows_with_columns_here, "axis-not-kept"),
     ],
     "fault_cross_attention": [
         (transposes_the_weights, "weights-transposed"),
@@ -672,6 +720,11 @@ WRONG = {
         (says_the_opposite, "inverted-answer"),
         (looks_at_the_first_row, "permutes-input-only"),
         (swaps_in_place, "permutes-input-only"),
+        (is_content_with_one_number, "any-not-all"),
+        (looks_at_one_column, "compares-one-feature"),
+        (draws_with_repeats, "rows-drawn-twice"),
+        (exchanges_two_rows, "one-special-order"),
+        (asks_for_the_same_object, "always-false"),
     ],
 }
 
