@@ -204,11 +204,13 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
     chapter="04_weighted_values",
     title="Does the order matter?",
     signature="is_permutation_equivariant(attend, x, rng)",
-    shapes="a function (n, d) → (n, d), (n, d), a random generator → True or False",
+    shapes="attend: (n, d) → (n, d), x: (n, d) → True or False",
     prompt="Write is_permutation_equivariant(attend, x, rng). attend is a function that takes "
            "tokens like x and gives one row for each. Test it on the tokens x, shuffled with rng: "
            "return True if the results are the same rows in the shuffled order, up to rounding, "
-           "and False if not. x holds five different tokens or more.",
+           "and False if not. x holds five different tokens or more. For example, a running sum "
+           "makes 1, 3, 6 of the rows 1, 2, 3, and 2, 3, 6 of the rows 2, 1, 3. Moved along, the "
+           "first result would be 3, 1, 6, so the answer is False.",
     hints=("You need two results of attend: one for x as it is, one for its rows in another order.",
            "A token has moved, so its result should be found where the token is now. Which of the "
            "two results must be put in order before they are compared?",

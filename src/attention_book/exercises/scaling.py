@@ -511,8 +511,10 @@ _ENTROPY = Exercise(
     title="How evenly are the weights spread?",
     signature="entropy(p)",
     shapes="(..., n) → (...)",
-    prompt="Write entropy(p): the entropy of the weights along the last axis, in nats. The axes "
-           "before it stay. A weight of zero adds nothing: 0 · log 0 counts as 0.",
+    prompt="Write entropy(p): the entropy of the weights along the last axis, in nats, that is, "
+           "with the natural logarithm. The axes before it stay. A weight of zero adds nothing: "
+           "0 · log 0 counts as 0. In the example each 0.25 adds 0.25 · log 4, and 0.5 adds "
+           "0.5 · log 2: together 1.5 · log 2.",
     hints=("Each weight adds one term, its own size times its logarithm. Weights are below 1: "
            "which sign do these logarithms have?",
            "Sum along the last axis only. With n equal weights the result is log n.",
@@ -725,8 +727,8 @@ _FAULT_SCALED_WEIGHTS = Exercise(
     signature="fault_scaled_weights(q, k)",
     shapes="(n_query, d), (n_key, d) → (n_query, n_key)",
     prompt="This listing should turn queries and keys into the weights of scaled dot-product "
-           "attention. One mistake is planted in it. Run it on the example, look at its rows, and "
-           "mend it.",
+           "attention. One mistake is planted in it. Run it on the example, where 1.099 is log 3, "
+           "look at the row that comes out, and mend it.",
     hints=("What should each row of weights add up to, and what does it add up to here?",
            "Multiply one row of weights by a number: do its tokens share differently?",
            "The scale is there to keep the softmax from being saturated. Where must it act, then?"),

@@ -278,7 +278,7 @@ ATTENTION = Exercise(
     shapes="(n_query, d_head), (n_key, d_head), (n_key, d_value) → (n_query, d_value)",
     prompt="Write attention(q, k, v): scores, scale, softmax, mixture, for every query at once. "
            "Scores of any size must come out right. You may call your functions of earlier "
-           "exercises.",
+           "exercises. In the example 2.197 is 2 · log 3, so the weights are 1/4 and 3/4.",
     hints=("Three lines are enough: scaled scores, weights, mixture. Write the shape behind each.",
            "Softmax and mixture both run over the same axis of the scores. Is it that of the "
            "queries or that of the keys?",
@@ -429,7 +429,8 @@ SELF_ATTENTION = Exercise(
            "→ (n, d_value)",
     prompt="Write self_attention(x, wq, wk, wv): the tokens x are projected to queries, keys and "
            "values, and every token looks at all of them, itself included. You may call your "
-           "attention.",
+           "attention. In the example 2.197 is 2 · log 3: the first token's weights are 1/2 and "
+           "1/2, the second one's 3/4 and 1/4.",
     hints=("Queries, keys and values come from the same tokens, each by weights of its own.",
            "A token is a row of x. On which side of x do the weights stand, so that rows stay "
            "rows?",
@@ -599,7 +600,7 @@ SELF_ATTENTION = Exercise(
 def fault_cross_attention(x, y, wq, wk, wv):
     q = x @ wq  # (n_x, d_head)
     k = y @ wk  # (n_y, d_head)
-    v = x @ wv
+    v = x @ wv  # (n_x, d_value)
     s = q @ k.T * q.shape[-1] ** -0.5  # (n_x, n_y)
     exponentials = np.exp(s - s.max(axis=-1, keepdims=True))
     weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
@@ -658,7 +659,8 @@ FAULT_CROSS_ATTENTION = Exercise(
     prompt="In this listing the tokens x should ask, and the tokens y should answer: each token of "
            "x receives a mixture of what the tokens of y hand over. One mistake is planted. With "
            "texts of different lengths the listing raises an error; with texts of one length it "
-           "runs, and is wrong. Find the mistake and mend it.",
+           "runs, and is wrong. Find the mistake and mend it. In the example 2.197 is 2 · log 3, "
+           "so the weights are 3/4 and 1/4.",
     hints=("Write the shape behind every line, for n_x = 3 and n_y = 5. Which product does not "
            "fit?",
            "A transpose may silence the error and leave the mistake. Ask first whose contents are "
