@@ -2,10 +2,8 @@
 
 import copy
 import linecache
-import os
 import re
 import sys
-import sysconfig
 import traceback
 import tracemalloc
 import types
@@ -14,13 +12,17 @@ from dataclasses import dataclass
 import numpy
 
 from attention_book.exercises.compare import Part, as_part
-from attention_book.exercises.limits import ENGINE_FILES, MemoryLimit, TimeUp, Watch
+from attention_book.exercises.limits import (
+    ENGINE_FILES,
+    MemoryLimit,
+    TimeUp,
+    Watch,
+    in_library,
+)
 from attention_book.exercises.model import Watched
 from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LIBRARIES = (_PACKAGE, os.path.dirname(numpy.__file__), sysconfig.get_path("stdlib"), "<frozen")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Outcome:
 
 
 class Runner:
-    """Runs answers within one budget of time; use as a context."""
+    """Runs answers within one budget of seconds; use as a context."""
 
     def __init__(self, exercise, seconds):
         self.exercise, self.left = exercise, seconds
@@ -82,7 +84,7 @@ class Runner:
 
     def _invoke(self, function, args, measured, listen):
         """Call the function and read its result, both under the watch."""
-        memory, found = _Peak(measured), {"ended": "too-slow"}
+        memory, found, trace = _Peak(measured), {"ended": "too-slow"}, None
         try:
             self.watch.start(self.left)
             try:
@@ -96,12 +98,16 @@ class Runner:
             except TimeUp:
                 raise
             except BaseException as error:
-                found = {"ended": "raised", "error": _error(error)}
+                trace = error.__traceback__
+                found = {"ended": "raised", "error": (type(error).__name__, _text(error))}
             finally:
                 self.watch.stop()
         except TimeUp:
             pass
         memory.stop()
+        if "error" in found:
+            found["error"] = Error(*found["error"], _learners_line(trace))
+            trace = None  # it holds this frame too, and whatever the answer had made
         self.left -= self.watch.spent
         return found if self.left > 0 else {"ended": "too-slow"}
 
@@ -143,28 +149,22 @@ def read(value, n_parts):
     return (as_part(value),)
 
 
-def _error(error):
+def _text(error):
     try:
         text = str(error)
     except Exception:
         text = "an exception that cannot be shown"
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", text)  # an address differs at each run
-    return Error(type(error).__name__, text[:300], _learners_line(error.__traceback__))
+    return re.sub(r"0x[0-9a-fA-F]+", "0x…", text)[:300]  # an address differs at each run
 
 
 def _learners_line(trace):
     """Return the innermost line that is the learner's own."""
     own = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_tb(trace)
-           if not _in_library(frame.f_code.co_filename)]
+           if not in_library(frame.f_code.co_filename)]
     if not own:
         return ""
     name, number = own[-1]
     return linecache.getline(name, number).strip() or f"line {number}"
-
-
-def _in_library(filename):
-    packages = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-    return filename.startswith(_LIBRARIES) or any(part in filename for part in packages)
 
 
 def _written_to(args, originals):

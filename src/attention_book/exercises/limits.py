@@ -9,11 +9,15 @@ only when that call returns.
 
 import dis
 import functools
+import math
 import os
 import signal
 import sys
+import sysconfig
 import threading
 import time
+
+import numpy
 
 try:
     import resource
@@ -21,6 +25,8 @@ except ImportError:  # Windows, and Python in the browser
     resource = None
 
 MEMORY_MARGIN = 2**30  # what an answer may allocate, where that can be limited
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARIES = (_PACKAGE, os.path.dirname(numpy.__file__), sysconfig.get_path("stdlib"), "<frozen")
 _AGAIN = 0.001  # seconds until the alarm rings again
 
 
@@ -64,10 +70,12 @@ class Watch:
             raise KeyboardInterrupt
 
     def start(self, seconds):
-        """Let what runs next take ``seconds`` at most."""
+        """Let what runs next take ``seconds`` at most; they may be infinite."""
         self.started = time.monotonic()
         self.deadline = self.started + seconds
         self.armed = True
+        if seconds == math.inf:
+            return
         if self.alarm:
             signal.setitimer(signal.ITIMER_REAL, max(seconds, _AGAIN), _AGAIN)
         else:
@@ -112,6 +120,8 @@ class Watch:
         if self.armed and self._late() and not _ours(frame):
             raise _Again(self)
         if event == "call":
+            if in_library(frame.f_code.co_filename):
+                return None  # lines of NumPy and of the standard library end by themselves
             frame.f_trace_opcodes = _spins(frame.f_code)
         return self._trace
 
@@ -173,6 +183,13 @@ def _spins(code):
     """Tell whether one instruction jumps to itself: `while True: pass` makes no line events."""
     return any("BACKWARD" in each.opname and each.argval == each.offset
                for each in dis.get_instructions(code))
+
+
+@functools.cache
+def in_library(filename):
+    """Tell whether code is NumPy's, Python's, this package's or an installed one's."""
+    packages = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+    return filename.startswith(_LIBRARIES) or any(part in filename for part in packages)
 
 
 def _ours(frame):
