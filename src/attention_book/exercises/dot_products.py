@@ -125,6 +125,14 @@ _DOT_PRODUCT = Exercise(
             step="the sum",
         ),
         Mistake(
+            id="one-vector-only",
+            seen="A vector is multiplied with itself; the other one is not used.",
+            question="Does your result change when only b changes, and when only a does?",
+            ways=(lambda a, b: a @ a, lambda a, b: b @ b,
+                  lambda a, b: sum(x * x for x in a), lambda a, b: sum(y * y for y in b)),
+            step="the products",
+        ),
+        Mistake(
             id="added-not-multiplied",
             seen="The features are added to one another, not multiplied.",
             question="If a feature is 0 in one of the vectors, what should it contribute?",
@@ -252,6 +260,23 @@ _ALL_SCORES = Exercise(
             seen="Queries and keys are multiplied feature by feature, and nothing is summed.",
             question="Which axis should have been summed away?",
             ways=(lambda q, k: q * k, lambda q, k: q[:, None, :] * k[None, :, :]),
+            step="each query with each key",
+        ),
+        Mistake(
+            id="flattened",
+            seen="The right numbers, but in one long row.",
+            question="Where in your result does the row of query 1 begin?",
+            ways=(lambda q, k: (q @ k.T).ravel(), lambda q, k: (k @ q.T).ravel(),
+                  lambda q, k: [float(a @ b) for a in q for b in k]),
+            step="queries down, keys across",
+        ),
+        Mistake(
+            id="square-only",
+            seen="As many keys are taken as there are queries.",
+            question="Of 3 queries and 7 keys, how many scores are there, and how many are yours?",
+            ways=(lambda q, k: [[float(q[i] @ k[j]) for j in range(len(q))] for i in range(len(q))],
+                  lambda q, k: [[float(q[i] @ k[j]) for j in range(len(k))] for i in range(len(k))],
+                  lambda q, k: q @ k[: len(q)].T),
             step="each query with each key",
         ),
         Mistake(
@@ -388,6 +413,28 @@ _COSINE = Exercise(
             step="vectors without a direction",
         ),
         Mistake(
+            id="brackets-missing",
+            seen="The dot product is divided by the first length and multiplied by the second.",
+            question="In which order does Python work out x / y * z?",
+            ways=(lambda a, b: a @ b / np.linalg.norm(a) * np.linalg.norm(b),
+                  _or_zero(lambda a, b: a @ b / np.linalg.norm(a) * np.linalg.norm(b)),
+                  lambda a, b: np.nan_to_num(a @ b / np.linalg.norm(a) * np.linalg.norm(b)),
+                  _or_zero(lambda a, b: a @ b / np.linalg.norm(b) * np.linalg.norm(a))),
+            step="the division by both lengths",
+        ),
+        Mistake(
+            id="lengths-added",
+            seen="The dot product is divided by the sum of the lengths, or the length of both "
+                 "vectors together.",
+            question="If both vectors are doubled, what happens to your divisor, and what to the "
+                     "dot product?",
+            ways=tuple(kind(function) for kind in (_or_zero, lambda function: function)
+                       for function in (
+                           lambda a, b: a @ b / (np.linalg.norm(a) + np.linalg.norm(b)),
+                           lambda a, b: a @ b / np.sqrt(a @ a + b @ b))),
+            step="the division by both lengths",
+        ),
+        Mistake(
             id="no-norms",
             seen="Nothing is divided: this is the dot product itself.",
             question="Between which two numbers must a cosine lie?",
@@ -434,6 +481,21 @@ def _best_in_loops(q, k):
                 best = j
         found.append(best)
     return found
+
+
+def _best_from_zero(index):
+    """Return a search whose best score so far is 0, at ``index``, before it has seen any."""
+    def best(q, k):
+        found = []
+        for query in q:
+            highest, where = 0.0, index
+            for j, key in enumerate(k):
+                if query @ key > highest:
+                    highest, where = query @ key, j
+            found.append(where)
+        return found
+
+    return best
 
 
 def _distances(q, k):
@@ -544,6 +606,31 @@ _BEST = Exercise(
             question="Can your result be used to pick a key: k[best]?",
             ways=(lambda q, k: np.max(q @ k.T, axis=-1),
                   lambda q, k: [max(float(query @ key) for key in k) for query in q]),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="key-not-index",
+            seen="The keys themselves are returned, not their indices.",
+            question="Which whole number says where a key stands in k?",
+            ways=(lambda q, k: k[np.argmax(q @ k.T, axis=-1)],
+                  lambda q, k: [max(k, key=lambda key, query=query: key @ query) for query in q]),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="starts-at-zero",
+            seen="The search starts from a best score of 0, so a row of scores below 0 has no best "
+                 "key.",
+            question="If every score is negative, which of them is ever larger than the one you "
+                     "start with?",
+            ways=tuple(_best_from_zero(index) for index in (0, -1)),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="axis-kept",
+            seen="The right indices, but each in a row of its own.",
+            question="How many axes has your result, and how many are wanted?",
+            ways=(lambda q, k: np.argmax(q @ k.T, axis=-1, keepdims=True),
+                  lambda q, k: [[int(np.argmax(k @ query))] for query in q]),
             step="the highest score of each row",
         ),
         Mistake(

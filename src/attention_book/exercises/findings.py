@@ -94,9 +94,11 @@ def _nothing(exercise, outcome):
 def _wrong_form(exercise, outcome, wanted):
     """Compare the number of parts, their shapes and what kind of values they hold."""
     if len(outcome.parts) != len(wanted):
-        names = ", ".join(exercise.parts)
-        return Problem("wrong-shape", f"Wanted {len(wanted)} results ({names}); got "
-                       f"{outcome.parts[0].described}", "What does your last line return?")
+        return _one_for_several(exercise, outcome.parts[0].described)
+    first = outcome.parts[0]
+    if exercise.parts and outcome.returned == "ndarray" and len(first.shape) < len(wanted[0].shape):
+        # its rows have been taken for the results
+        return _one_for_several(exercise, f"one array of shape {(len(wanted), *first.shape)}")
     for name, got, want in zip(_names(exercise), outcome.parts, wanted, strict=True):
         if got.family == "none":
             return _not_attempted(exercise, f"{name} is None")
@@ -109,6 +111,12 @@ def _wrong_form(exercise, outcome, wanted):
                            "Does your last line return more than was asked for?" if several else
                            "Which line makes it, and of which type are its values?")
     return None
+
+
+def _one_for_several(exercise, described):
+    names = ", ".join(exercise.parts)
+    return Problem("wrong-shape", f"Wanted {len(exercise.parts)} results ({names}); got "
+                   f"{described}", "What does your last line return?")
 
 
 def _wrong_shape(exercise, name, got, want):

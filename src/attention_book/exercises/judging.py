@@ -68,8 +68,17 @@ def _name(exercise, answer, runner, first):
     if first.problem.id in _NAMELESS:
         return None
     trials = [_try(exercise, answer, runner, case) for case in exercise.naming]
-    wrong = [trial.problem is not None and trial.problem.id != "mutates-input" for trial in trials]
-    return name_mistake(exercise, [trial.outcome for trial in trials], wrong)
+    return name_mistake(exercise, [trial.outcome for trial in trials],
+                        [_is_wrong(exercise, trial) for trial in trials])
+
+
+def _is_wrong(exercise, trial):
+    """Tell whether the values are at fault, not only the type of number, or an argument."""
+    if trial.problem is None or trial.problem.id == "mutates-input":
+        return False
+    right = trial.problem.id == "wrong-dtype" and parts_agree(
+        trial.outcome.parts, wanted(exercise, trial.case), exercise.tolerance)
+    return not right
 
 
 def _with_step(exercise, answer, runner, trial):
