@@ -60,6 +60,20 @@ def tidy(notebook):
     notebook.metadata = {"kernelspec": dict(KERNEL), "language_info": {"name": "python"}}
     for cell in notebook.cells:
         cell.metadata = {key: cell.metadata[key] for key in KEPT if key in cell.metadata}
+        if cell.cell_type == "code":
+            cell.outputs = joined(cell.outputs)
+
+
+def joined(outputs):
+    """Join printed text that a busy machine has delivered in several pieces."""
+    result = []
+    for output in outputs:
+        last = result[-1] if result else {}
+        if output.output_type == "stream" and output.name == last.get("name"):
+            last["text"] += output.text
+        else:
+            result.append(output)
+    return result
 
 
 if __name__ == "__main__":
