@@ -130,12 +130,14 @@ def test_execution_is_stable(tmp_path):
     assert b"3.1" not in first
 
 
-def test_printed_text_is_stored_in_one_piece(tmp_path):
-    path = small_notebook(tmp_path, "import time\nfor word in 'abc':\n"
-                                    "    print(word, flush=True)\n    time.sleep(0.3)")
-    assert execute_notebooks.execute(path)
-    outputs = nbformat.read(path, as_version=4).cells[0].outputs
-    assert [output.text for output in outputs] == ["a\nb\nc\n"]
+def test_printed_text_is_stored_in_one_piece():
+    def piece(text, name="stdout"):
+        return nbformat.v4.new_output("stream", name=name, text=text)
+
+    figure = nbformat.v4.new_output("display_data")
+    pieces = [piece("a"), piece("b\n"), figure, piece("c"), piece("d", "stderr")]
+    found = [output.get("text") for output in execute_notebooks.joined(pieces)]
+    assert found == ["ab\n", None, "c", "d"]
 
 
 @pytest.mark.parametrize("code", ["1 / 0", "import sys\nprint('oh', file=sys.stderr)"])
