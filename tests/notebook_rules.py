@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -325,6 +326,9 @@ def tidy(notebook):
             yield f"{where(cell)}: has no id"
         if not source(cell).strip():
             yield f"{where(cell)}: is empty"
+        names = [output.get("name") for output in cell.get("outputs", [])]
+        if any(name and name == after for name, after in pairwise(names)):
+            yield f"{where(cell)}: its printed text is in pieces: run `make notebooks`"
 
 
 def exercise_cells(notebook, exercises):

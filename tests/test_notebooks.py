@@ -194,6 +194,8 @@ FAULTS = [
     (rules.tidy, break_cell(4, metadata={"collapsed": True})),
     (rules.tidy, break_cell(4, id="")),
     (rules.tidy, break_cell(4, source="\n")),
+    (rules.tidy, break_cell(4, outputs=[
+        {"output_type": "stream", "name": "stdout", "text": text} for text in "ab"])),
 ]
 
 EXERCISE_FAULTS = [
