@@ -660,8 +660,8 @@ _FAULT = Exercise(
     reference=_padded_mask_in_loops,
     cases=(
         Case((np.array([5]), 5), "no padding", "the triangle"),
-        Case((np.array([3]), 7), "one sample of length 3, padded to 7", "the padded keys"),
-        Case((np.array([2, 5, 3]), 5), "three samples, padded to 5", "one mask for each sample"),
+        Case((np.array([3]), 7), "one sample of length 3 padded to 7", "the padded keys"),
+        Case((np.array([2, 5, 3]), 5), "three samples padded to 5", "one mask for each sample"),
         Case((np.array([1, 4, 0, 2]), 4), "as many samples as positions",
              "one mask for each sample"),
     ),
@@ -948,8 +948,8 @@ _CAUSAL_ATTENTION = Exercise(
     cases=(
         Case(_EQUAL, "equal scores", "the mask"),
         Case(_NARROW, "queries and keys of one feature", "the scores"),
-        Case(_PRIMES, "7 tokens, with 5, 3 and 2 features", "the scaling"),
-        Case(_LONGER, "11 tokens, with 3, 5 and 7 features", "the scaling"),
+        Case(_PRIMES, "7 tokens with 5, 3 and 2 features", "the scaling"),
+        Case(_LONGER, "11 tokens with 3, 5 and 7 features", "the scaling"),
         Case(_random_args(1, 3, 2, 5), "a single token", "the mask"),
         Case(*_TOWERING, "the mask before the softmax"),
         Case(*_LARGE, "the shift by the row's maximum"),
