@@ -1,13 +1,14 @@
 """What a reader sees: in a terminal, in a notebook, and the same on every machine."""
 
 import inspect
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import nbformat
 import pytest
-from IPython.testing.globalipapp import start_ipython
-from IPython.utils.capture import capture_output
 from nbclient import NotebookClient
 
 from attention_book.exercises import catalogue, check
@@ -133,14 +134,23 @@ def test_nothing_in_a_verdict_depends_on_the_machine(cells):
         assert not re.search(r"0x[0-9a-f]|/tmp|ipykernel|\bline \d|[\\/]\w+\.py", text(outputs))
 
 
-def test_a_verdict_is_shown_once_in_ipython():
-    shell = start_ipython()
-    if shell is None:
-        from IPython import get_ipython
-        shell = get_ipython()
-    shell.user_ns.update(check=check, right=right)
-    shell.execution_count = 101
-    with capture_output() as captured:
-        shell.run_cell("check('softmax', right)", store_history=True)
-    shown = captured.stdout + "".join(output.data["text/plain"] for output in captured.outputs)
-    assert shown.count("✓ softmax") == 1
+CODE = ("from attention_book.exercises import check\n"
+        "check('predict_shifted_softmax', [0.125, 0.25, 0.625])")
+
+
+def run_python(*arguments, **environment):
+    running = subprocess.run([sys.executable, *arguments], capture_output=True, check=True,
+                             encoding="utf-8", env=os.environ | {"PYTHONUTF8": "1"} | environment, timeout=60)
+    assert running.stderr == ""
+    return running.stdout
+
+
+def test_a_verdict_is_shown_once_in_ipython(tmp_path):
+    shown = run_python("-m", "IPython", "--no-banner", "--quick", "-c", CODE,
+                       IPYTHONDIR=str(tmp_path))
+    assert shown.count("✓ predict_shifted_softmax: passed") == 1
+
+
+def test_plain_python_shows_nothing_by_itself_and_a_result_can_be_printed():
+    assert run_python("-c", CODE) == ""
+    assert run_python("-c", CODE.replace("check(", "print(check(") + ")").startswith("✓ predict")
