@@ -139,8 +139,9 @@ CODE = ("from attention_book.exercises import check\n"
 
 
 def run_python(*arguments, **environment):
+    environment = os.environ | {"PYTHONUTF8": "1"} | environment
     running = subprocess.run([sys.executable, *arguments], capture_output=True, check=True,
-                             encoding="utf-8", env=os.environ | {"PYTHONUTF8": "1"} | environment, timeout=60)
+                             encoding="utf-8", env=environment, timeout=60)
     assert running.stderr == ""
     return running.stdout
 
