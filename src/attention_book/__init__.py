@@ -4,8 +4,11 @@ Axes run ``(batch..., head, position, feature)``; masks are boolean, True = may 
 has the inputs' floating type; no argument is ever written to.
 """
 
+from attention_book.chunked import chunked_attention
 from attention_book.dot_products import scores
+from attention_book.kv_cache import KVCache
 from attention_book.masks import causal_mask, padding_mask, sliding_window_mask
+from attention_book.multi_head import merge_heads, multi_head_attention, repeat_kv, split_heads
 from attention_book.single_head import attention, causal_attention
 from attention_book.stable_softmax import log_softmax, log_sum_exp, softmax
 
@@ -22,4 +25,10 @@ __all__ = [  # noqa: RUF022
     "padding_mask",
     "attention",
     "causal_attention",
+    "split_heads",
+    "merge_heads",
+    "repeat_kv",
+    "multi_head_attention",
+    "KVCache",
+    "chunked_attention",
 ]

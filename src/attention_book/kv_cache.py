@@ -1,0 +1,177 @@
+"""The KV cache: keys and values of past positions, kept so that they are computed once."""
+
+import numpy as np
+
+from attention_book.validation import as_array, check_count, check_same_length, complain, describe
+
+
+class KVCache:
+    """Room for the keys and values of ``capacity`` positions, filled as they come.
+
+    Parameters
+    ----------
+    n_kv_heads : int
+        Number of key and value heads; fewer than the query heads, if those are grouped.
+    d_head : int
+        Length of a key.
+    capacity : int
+        How many positions fit in.
+    d_value : int, optional
+        Length of a value; ``d_head`` if not given.
+    batch_shape : tuple of int
+        The samples' leading axes.
+    dtype : data-type
+        The floating type of keys and values.
+
+    Attributes
+    ----------
+    keys, values : ndarray, (*batch_shape, n_kv_heads, n, d_head) and (..., n, d_value)
+        What is stored, oldest first: read-only views of the cache's own memory. Copy what must
+        outlive a later :meth:`truncate`.
+    capacity, dtype
+        As given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is asked for above.
+
+    Notes
+    -----
+    ``len(cache)`` counts the stored positions, whatever they hold. A query is needed for its own
+    position alone, so none is kept. Keeping keys and values for fast decoding is described by
+    Shazeer (2019), section 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cache = KVCache(n_kv_heads=1, d_head=2, capacity=4, dtype=np.float64)
+    >>> keys, values = cache.append(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0]]]))
+    >>> keys, values = cache.append(np.zeros((1, 2, 2)), np.ones((1, 2, 2)))
+    >>> len(cache), keys.tolist()
+    (3, [[[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]])
+    """
+
+    def __init__(self, n_kv_heads, d_head, *, capacity, d_value=None, batch_shape=(),
+                 dtype=np.float32):
+        n_kv_heads = check_count("n_kv_heads", n_kv_heads, least=1)
+        d_head = check_count("d_head", d_head)
+        d_value = d_head if d_value is None else check_count("d_value", d_value)
+        self.capacity = check_count("capacity", capacity)
+        self.dtype = _check_dtype(dtype)
+        rows = (*_check_batch_shape(batch_shape), n_kv_heads, self.capacity)
+        self._keys = np.zeros((*rows, d_head), self.dtype)
+        self._values = np.zeros((*rows, d_value), self.dtype)
+        self._length = 0
+
+    def __len__(self):
+        """Return the number of stored positions."""
+        return self._length
+
+    @property
+    def keys(self):
+        """The stored keys, read-only."""
+        return _read_only(self._keys[..., :self._length, :])
+
+    @property
+    def values(self):
+        """The stored values, read-only."""
+        return _read_only(self._values[..., :self._length, :])
+
+    def append(self, k, v):
+        """Store the keys and values of one or several new positions.
+
+        Parameters
+        ----------
+        k : array_like, (*batch_shape, n_kv_heads, n_new, d_head)
+            Keys, in the cache's own type.
+        v : array_like, (*batch_shape, n_kv_heads, n_new, d_value)
+            Values.
+
+        Returns
+        -------
+        keys, values : ndarray
+            All that is stored now, as in the attributes: nothing is copied.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the type or a shape differs, or there is no room. The cache is then unchanged.
+        """
+        k = self._check("k", k, self._keys, "d_head")
+        v = self._check("v", v, self._values, "d_value")
+        check_same_length("k", k.shape[-2], "v", v.shape[-2], "n_new", "Each key has one value.")
+        stop = self._length + k.shape[-2]
+        if stop > self.capacity:
+            complain(ValueError, "k", f"n_new = {k.shape[-2]}",
+                     f"at most {self.capacity - self._length} positions more: "
+                     f"{self._length} of {self.capacity} are taken",
+                     "Make the cache with a larger capacity, or truncate it.")
+        self._keys[..., self._length:stop, :] = k
+        self._values[..., self._length:stop, :] = v
+        self._length = stop
+        return self.keys, self.values
+
+    def truncate(self, n):
+        """Forget all but the first ``n`` positions, to go on from there.
+
+        Parameters
+        ----------
+        n : int
+            How many positions stay, from 0 to ``len(cache)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no such number.
+        """
+        n = check_count("n", n)
+        if n > self._length:
+            complain(ValueError, "n", n, f"at most the {self._length} positions that are stored")
+        self._length = n
+
+    def copy(self):
+        """Return a cache with the same content and capacity, which goes its own way from here."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), _keys=self._keys.copy(), _values=self._values.copy())
+        return other
+
+    __copy__ = copy  # else copy.copy would share the memory
+
+    def _check(self, name, array, store, features):
+        wanted = "(" + "".join(f"{n}, " for n in store.shape[:-2]) + f"n_new, {store.shape[-1]})"
+        meaning = f"{wanted}, that is (*batch_shape, n_kv_heads, n_new, {features})"
+        array = as_array(name, array, f"an array {meaning}")
+        if array.dtype.newbyteorder("=") != self.dtype:
+            complain(TypeError, name, describe(array), f"{self.dtype}, the cache's own type",
+                     f"Convert with .astype, or make the cache with dtype=np.{array.dtype.name}."
+                     if array.dtype.kind == "f" else "")
+        if array.ndim != store.ndim or any(
+                array.shape[axis] != store.shape[axis] for axis in range(-store.ndim, 0)
+                if axis != -2):
+            complain(ValueError, name, f"shape {array.shape}", f"shape {meaning}",
+                     f"One position needs its axis too: {name}[..., None, :]."
+                     if array.shape == store.shape[:-2] + store.shape[-1:] else "")
+        return array
+
+
+def _read_only(view):
+    view.flags.writeable = False
+    return view
+
+
+def _check_dtype(dtype):
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        complain(TypeError, "dtype", repr(dtype), "a floating type, such as np.float32")
+    if found.kind != "f":
+        complain(TypeError, "dtype", found, "a floating type, such as np.float32")
+    return found.newbyteorder("=")
+
+
+def _check_batch_shape(batch_shape):
+    if not isinstance(batch_shape, tuple | list):
+        complain(TypeError, "batch_shape", describe(batch_shape), "a tuple of whole numbers",
+                 "One batch axis is written (3,).")
+    return tuple(check_count("batch_shape", n) for n in batch_shape)
