@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from attention_book import causal_mask, figures, padding_mask, sliding_window_mask, softmax
-from attention_book.figures import _fonts, overview, palette, picture, plots, png, style
+from attention_book.figures import _fonts, curves, overview, palette, picture, png, style
 from attention_book.figures.cells import HATCH
 from attention_book.figures.inputs import number, rough
 
@@ -359,11 +359,12 @@ def cell_colours(figure):
 
 def test_scores_are_coloured_around_zero_and_panels_share_a_scale(drawn):
     figures.matrices([{"values": [[-4, 0, 2]], "kind": "scores"},
-                      {"values": [[1, -np.inf, 4]], "kind": "scores"},
+                      {"values": [[1, -np.inf, 2]], "kind": "scores"},
                       {"values": [[1, 0.5, 0]]}])
     light = palette.LIGHT
     assert cell_colours(drawn[0]) == [light.query, light.paper, palette.score_colour(light, 0.5)]
-    assert cell_colours(drawn[2]) == [palette.score_colour(light, 0.25), light.paper, light.key]
+    assert cell_colours(drawn[2]) == [palette.score_colour(light, 0.25), light.paper,
+                                      palette.score_colour(light, 0.5)]
     assert cell_colours(drawn[4]) == [light.weight, palette.weight_colour(light, 0.5), light.paper]
     assert "−∞" in words(drawn[2])
 
@@ -404,7 +405,7 @@ def test_each_curve_is_named_at_its_end(drawn):
 
 def test_names_that_would_overlap_are_spread_in_order():
     heights = {"b": 0.0, "a": -1.0, "c": 1.0, "far": 100.0, "also": 102.0}
-    spread = plots._spread(heights, 10)
+    spread = curves._spread(heights, 10)
     assert [name for name, _ in sorted(spread.items(), key=lambda item: item[1])] == [
         "a", "b", "c", "far", "also"]
     assert np.diff(sorted(spread.values())).min() >= 10 - 1e-9
@@ -416,6 +417,23 @@ def test_a_curve_is_told_by_more_than_its_colour(drawn):
     curves = drawn[0].axes[0].lines
     signs = {(curve.get_color(), str(curve._unscaled_dash_pattern)) for curve in curves}
     assert len(signs) == 6
+
+
+def test_a_curve_without_a_role_takes_no_other_curves_colour(drawn):
+    figures.lines(D, dict.fromkeys("abc", D), roles={"b": "weight"})
+    colours = [curve.get_color() for curve in drawn[0].axes[0].lines]
+    light = palette.LIGHT
+    assert colours == [light.text, light.weight, light.masked]
+
+
+def test_logarithmic_axes_are_labelled_in_plain_numbers(drawn):
+    figures.lines([1, 1000], {"a": [1e-9, 1]}, log="xy")
+    axes = drawn[0].axes[0]
+    assert {"1", "10", "100", "1000"} <= {label.get_text() for label in axes.get_xticklabels()}
+    figures.lines([1, 2], {"a": [0.1, 0.6]}, log="y")  # less than a decade
+    short = [label.get_text() for label in drawn[2].axes[0].get_yticklabels(which="both")]
+    assert {"0.1", "0.2", "0.5"} <= set(short)
+    assert any("10^{" in label.get_text() for label in axes.get_yticklabels())
 
 
 def test_measured_points_have_no_line(drawn):
@@ -436,6 +454,24 @@ def test_bars_are_labelled_with_their_numbers(drawn):
     shown = words(drawn[0])
     assert {"a", "b", "c", "0.12", "0.88", "masked", "weight"} <= set(shown)
     assert [bar.get_hatch() for bar in drawn[0].axes[0].patches] == [None, None, HATCH]
+
+
+def test_bars_of_weights_have_one_axis_so_that_rows_can_be_compared(drawn):
+    figures.bars([0.5, 0.5])
+    figures.bars([0.9, 0.1])
+    figures.bars([0.9, 0.9])
+    figures.bars([0.9, 0.9], limit=3)
+    ends = [figure.axes[0].get_xlim()[1] for figure in drawn[::2]]
+    assert ends[0] == ends[1] >= 1 > 0.9
+    assert ends[2:] == pytest.approx([0.9 * ends[0], 3 * ends[0]])
+
+
+@pytest.mark.parametrize(("values", "decimals", "shown"), [
+    ([[1, -2]], None, ["1", "−2"]), ([[1.5, 2]], None, ["1.5", "2.0"]),
+    ([[1.25, 1 / 3]], None, ["1.25", "0.33"]), ([[1.25, -np.inf]], 0, ["1", "−∞"])])
+def test_cells_have_as_many_digits_as_they_need(values, decimals, shown, drawn):
+    figures.matrix(values, kind="scores", columns=["a", "b"], rows=["c"], decimals=decimals)
+    assert [text for text in words(drawn[0]) if text in shown] == shown
 
 
 def test_histograms_count_every_number_on_one_axis(drawn):
@@ -476,6 +512,21 @@ def test_a_sentence_shows_each_weight_as_number_and_width(tokens, drawn):
     assert [text for text in shown if re.fullmatch(r"0\.\d\d", text)] == [
         f"{weight:.2f}" for weight in weights[mask]]
     assert shown.count("masked") == 1 and "▲ query" in shown
+
+
+@pytest.mark.parametrize("name", ["attention_arcs", "a long sentence"])
+def test_arcs_stay_in_the_figure_and_off_the_title(name):
+    figure = example(name)[1][0]
+    title = texts(figure)[0].get_window_extent()
+    for patch in figure.axes[0].patches:
+        box = patch.get_window_extent()
+        assert box.y1 < title.y0 and box.y0 >= 0 and box.x0 >= 0
+
+
+def test_a_long_sentence_is_written_downwards_for_a_narrow_screen():
+    across, down = (example(name)[0].panels[0] for name in ("attention_arcs", "a long sentence"))
+    assert across.width > across.height
+    assert down.width < 390 < down.height
 
 
 def test_overflow_is_hatched_from_the_limit_on(drawn):
@@ -577,7 +628,8 @@ def test_the_maps_letters_stand_out(theme):
 
 def test_colours_that_matter_survive_in_the_file():
     rng = np.random.default_rng(0)
-    pixels = rng.integers(0, 256, (60, 60, 3), dtype=np.uint8)  # far more than 256 colours
+    pixels = rng.integers(0, 256, (60, 30, 3), dtype=np.uint8)  # far more than 256 colours
+    pixels = np.concatenate([pixels, pixels], axis=1)  # each of them more often than the next
     pixels[0, 0] = (0x1F, 0x6F, 0xB2)
     pixels[30:] = (0x14, 0x18, 0x1E)
     image = png.from_png(png.to_png(Image.fromarray(pixels), ["#1F6FB2"]))

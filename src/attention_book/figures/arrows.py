@@ -13,7 +13,7 @@ from attention_book.figures.inputs import (
     opening,
 )
 from attention_book.figures.palette import LINES, SYMBOLS
-from attention_book.figures.style import draw, put_title
+from attention_book.figures.style import draw, patch, put_title
 from attention_book.validation import complain
 
 ROLES = ("query", "key", "value", "text")
@@ -130,7 +130,7 @@ def _paint_arrow(axes, theme, role, arrow, label):
         "shrinkB": 0, "linestyle": LINES[role], "linewidth": 2.2})
     x, y = arrow / max(np.linalg.norm(arrow), 1e-300)
     axes.annotate(f"{SYMBOLS[role]} {label}" if role in SYMBOLS else label, arrow, (8 * x, 10 * y),
-                  textcoords="offset points", color=colour,
+                  textcoords="offset points", color=colour, bbox=patch(theme),
                   ha="left" if x > 0.3 else "right" if x < -0.3 else "center",
                   va="bottom" if y > 0.3 else "top" if y < -0.3 else "center")
 
@@ -149,6 +149,6 @@ def _paint_projection(axes, theme, query, key):
     outwards = np.array([np.cos(middle), np.sin(middle)])
     axes.annotate(f"{_angle(query, key):.0f}°", size / 2 * outwards,
                   (16 if _angle(query, key) > 60 else 34) * outwards,
-                  textcoords="offset points", ha="center", va="center")
+                  textcoords="offset points", ha="center", va="center", bbox=patch(theme))
     axes.set_title(_say_product(query, key).replace(" = ", "\n= ", 1), loc="left",
                    fontsize=NORMAL, color=theme.weight)

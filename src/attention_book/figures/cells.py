@@ -61,16 +61,21 @@ def plan(sheet):
 
 def paint(figure, theme, sheet, plan):
     """Draw ``sheet`` as planned."""
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, plan.width), ylim=(plan.height, 0))
-    axes.axis("off")
-    if plan.title:
-        axes.text(EDGE, EDGE, plan.title, fontsize=LARGE, fontweight="bold", va="top")
+    axes = sheet_of_pixels(figure, plan)
     _paint_cells(axes, theme, sheet, plan)
     _paint_labels(axes, theme, sheet, plan)
     _paint_foot(axes, theme, sheet, plan)
     if not plan.numbered and sheet.kind in ("weights", "scores"):
         _paint_scale(figure, theme, sheet, plan)
+
+
+def sheet_of_pixels(figure, plan):
+    """Return axes whose coordinates are pixels from the top left corner, under the title."""
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, plan.width), ylim=(plan.height, 0))
+    axes.axis("off")
+    axes.text(EDGE, EDGE, plan.title, fontsize=LARGE, fontweight="bold", va="top")
+    return axes
 
 
 def colour(theme, sheet, value):

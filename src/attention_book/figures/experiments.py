@@ -1,13 +1,8 @@
-"""The figures of chapters 2 and 3: what happens without the scale, and without the shift."""
+"""The figures of chapter 2: what happens to scores and weights without the scale."""
 
-import numpy as np
-
-from attention_book.figures._fonts import SMALL
-from attention_book.figures.cells import HATCH
-from attention_book.figures.inputs import check_labels, check_text, check_vector, number, opening
+from attention_book.figures.curves import lines
+from attention_book.figures.inputs import check_labels, check_vector
 from attention_book.figures.picture import side_by_side
-from attention_book.figures.plots import lines, plain_numbers
-from attention_book.figures.style import draw, put_title
 from attention_book.validation import complain
 
 
@@ -63,48 +58,3 @@ def softmax_saturation(d, largest, gradient, *, alt=None,
         lines(d, largest, title=first, ylabel="largest weight, mean", log="x", alt=alt, **both),
         lines(d, gradient, title=second, ylabel="gradient, mean size", log="xy",
               alt=alt and "The gradient of the same.", **both)])
-
-
-def overflow_ranges(limits, *, title="exp(x) overflows early, and earlier in short types",
-                    xlabel="x", alt=None):
-    """Draw, for each floating type, up to which x the exponential is finite.
-
-    Parameters
-    ----------
-    limits : dict of str to float
-        The type's name and the largest x whose ``exp(x)`` was found finite.
-    title, xlabel, alt : str
-        As in :func:`bars`.
-
-    Returns
-    -------
-    Picture
-    """
-    names, reach = list(limits), check_vector("limits", list(limits.values()))
-    if not (reach > 0).all():
-        complain(ValueError, "limits", number(reach.min(), 2), "positive numbers")
-    pairs = " ".join(f"{name}: finite up to {number(end, 2)}, then overflow."
-                     for name, end in zip(names, reach, strict=True))
-    alt = check_text("alt", alt) or f"{opening(title)}Ranges of {xlabel}. {pairs}"
-
-    def paint(figure, theme):
-        axes = figure.add_subplot()
-        left, right, places = reach.min() / 30, reach.max() * 12, np.arange(reach.size)
-        axes.set(xscale="log", xlim=(left, right), yticks=places, yticklabels=names, xlabel=xlabel)
-        axes.barh(places, reach, height=0.6, color=theme.weight)
-        axes.barh(places, right - reach, left=reach, height=0.6, facecolor=theme.paper,
-                  edgecolor=theme.masked, hatch=HATCH)
-        for place, end in enumerate(reach):
-            axes.annotate(f"finite up to {number(end, 2)}", (end, place), (-8, 0), ha="right",
-                          va="center", textcoords="offset points", color=theme.paper,
-                          fontsize=SMALL)
-            axes.annotate("overflow: inf", (end, place), (10, 0), textcoords="offset points",
-                          va="center", fontsize=SMALL,
-                          bbox={"facecolor": theme.paper, "edgecolor": "none", "pad": 2})
-        plain_numbers(axes, "x")
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        axes.tick_params(axis="y", length=0, labelsize=11)
-        put_title(figure, title)
-
-    return draw(paint, width=520, height=120 + 42 * reach.size, alt=alt)

@@ -96,7 +96,7 @@ def matrix(values, *, kind="weights", rows=None, columns=None, title=None, shape
     limit : float, optional
         The size of the score that has the full colour; the largest in ``values`` if not given.
     decimals : int, optional
-        Digits after the point: none for whole numbers, else 2.
+        Digits after the point; if not given, 2 for weights, else as many as needed, at most 2.
     down, across : str, optional
         What the rows and columns are, where it is not queries and keys.
     alt : str, optional
@@ -176,7 +176,7 @@ def _sheet(values, kind, rows, columns, title, shape, mask, decimals, down, acro
         check_text("down", down) or default_down, check_text("across", across) or default_across,
         check_text("title", title) or "",
         f"{shape} = {lengths}" if check_text("shape", shape) else lengths,
-        digits(values[allowed], decimals))
+        digits(values[allowed], 2 if kind == "weights" and decimals is None else decimals))
 
 
 def _is_mask(values):

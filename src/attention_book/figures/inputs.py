@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.validation import check_floating, check_mask, complain, describe
+from attention_book.validation import check_count, check_floating, check_mask, complain, describe
 
 
 def check_text(name, text):
@@ -83,6 +83,8 @@ def rough(value):
 
 
 def digits(values, decimals):
-    """Return ``decimals``, or, if it is None, 0 for whole numbers and else 2."""
+    """Return ``decimals``, or, if it is None, as many as the values need, at most 2."""
+    if decimals is not None:
+        return check_count("decimals", decimals)
     finite = values[np.isfinite(values)]
-    return (0 if (finite == finite.round()).all() else 2) if decimals is None else decimals
+    return 0 if (finite == finite.round()).all() else 1 if (finite == finite.round(1)).all() else 2

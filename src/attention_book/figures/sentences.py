@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.patches import Arc, FancyBboxPatch, Rectangle
 
 from attention_book.figures._fonts import LARGE, SMALL, text_width, wrapped
-from attention_book.figures.cells import HATCH
+from attention_book.figures.cells import EDGE, HATCH, LINE, sheet_of_pixels
 from attention_book.figures.inputs import (
     check_allowed,
     check_labels,
@@ -19,7 +19,7 @@ from attention_book.figures.palette import SYMBOLS
 from attention_book.figures.style import draw
 from attention_book.validation import check_count, complain
 
-EDGE, GAP, LINE, ROW = 14, 16, 22, 28  # pixels
+GAP, ROW = 16, 28  # pixels
 ACROSS = 560  # a wider sentence is written downwards, to be read on a phone
 BULGE, LOOP = 0.2, 24  # of an arc over its span; the width of an arc from a word to itself
 
@@ -60,15 +60,10 @@ def attention_arcs(tokens, weights, query, *, title=None, mask=None, decimals=2,
     pairs = ", ".join(f"{token} {note}" for token, note in zip(tokens, notes, strict=True))
     alt = check_text("alt", alt) or (
         f"{opening(title)}In “{' '.join(tokens)}”, “{tokens[query]}” attends to: {pairs}.")
-    plan = _across(tokens, notes, query, title or "")
-    if plan.width > ACROSS:
-        plan = _down(tokens, notes, query, title or "")
+    plan = _plan(tokens, notes, query, title or "")
 
     def paint(figure, theme):
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, plan.width), ylim=(plan.height, 0))
-        axes.axis("off")
-        axes.text(EDGE, EDGE, plan.title, fontsize=LARGE, fontweight="bold", va="top")
+        axes = sheet_of_pixels(figure, plan)
         for place in np.flatnonzero(allowed & (weights > 0)):
             axes.add_patch(Arc(**plan.arcs[place], color=theme.weight,
                                linewidth=0.6 + 9 * weights[place]))
@@ -90,6 +85,11 @@ class Plan:
     notes: np.ndarray  # (n, 2), the middle of its number
     arcs: list  # the arguments of each Arc
     sign: tuple  # where it says "query"
+
+
+def _plan(tokens, notes, query, title):
+    line = _across(tokens, notes, query, title)
+    return line if line.width <= ACROSS else _down(tokens, notes, query, title)
 
 
 def _across(tokens, notes, query, title):

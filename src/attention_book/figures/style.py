@@ -26,19 +26,15 @@ def style(theme):
         "axes.facecolor": theme.paper,
         "axes.edgecolor": theme.masked,
         "axes.labelcolor": theme.text,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
+        **dict.fromkeys(["axes.spines.top", "axes.spines.right"], False),
         "axes.axisbelow": True,
         "axes.grid": True,
         "grid.color": theme.rule,
         "grid.linewidth": 0.6,
         "text.color": theme.text,
-        "xtick.color": theme.masked,
-        "ytick.color": theme.masked,
-        "xtick.labelcolor": theme.text,
-        "ytick.labelcolor": theme.text,
-        "xtick.labelsize": SMALL,
-        "ytick.labelsize": SMALL,
+        **dict.fromkeys(["xtick.color", "ytick.color"], theme.masked),
+        **dict.fromkeys(["xtick.labelcolor", "ytick.labelcolor"], theme.text),
+        **dict.fromkeys(["xtick.labelsize", "ytick.labelsize"], SMALL),
         "lines.linewidth": 2,
         "lines.markersize": 6,
         "hatch.linewidth": 0.8,
@@ -59,6 +55,11 @@ def put_title(figure, title):
         width = figure.get_figwidth() * DPI
         figure.suptitle(wrapped(title, width - 24), x=10 / width, ha="left", fontsize=LARGE,
                         fontweight="bold")
+
+
+def patch(theme):
+    """Return the ground on which a label stands, so that no line runs through it."""
+    return {"facecolor": theme.paper, "edgecolor": "none", "pad": 1.5}
 
 
 def _png(paint, theme, width, height, layout):

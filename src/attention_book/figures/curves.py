@@ -1,16 +1,12 @@
-"""Curves, bars and histograms: one idea each, labelled where the reader looks."""
+"""Curves: each with its name where the reader looks, at its end."""
 
 import numpy as np
 
 from attention_book.figures._fonts import DPI, SMALL, text_width
-from attention_book.figures.cells import HATCH
 from attention_book.figures.inputs import (
-    check_allowed,
     check_choice,
-    check_labels,
     check_text,
     check_vector,
-    number,
     opening,
     rough,
 )
@@ -77,62 +73,6 @@ def lines(x, series, *, title=None, xlabel=None, ylabel=None, log="", roles=None
     return draw(paint, width=width, height=round(0.3 * width + 210), alt=alt)
 
 
-def bars(values, labels=None, *, title=None, xlabel="weight", mask=None, decimals=2, role="weight",
-         alt=None):
-    """Draw a horizontal bar for each value, with its number.
-
-    Parameters
-    ----------
-    values : array_like, (n,)
-        The lengths of the bars.
-    labels : sequence of str, optional
-        A label for each, such as the tokens; positions from 0 if not given.
-    title : str, optional
-        The finding.
-    xlabel : str
-        What the bars measure, with the unit.
-    mask : array_like of bool, (n,), optional
-        True = may attend; the others are hatched.
-    decimals : int
-        Digits after the point.
-    role : str
-        Whose colour the bars have.
-    alt : str, optional
-        The text for those who do not see the figure; made from the numbers if not given.
-
-    Returns
-    -------
-    Picture
-    """
-    values = check_vector("values", values)
-    labels = check_labels("labels", labels, values.size)
-    allowed = check_allowed(None if mask is None else np.asarray(mask)[None], (1, values.size))[0]
-    check_choice("role", role, LINES)
-    texts = [number(value, decimals) if free else "masked"
-             for value, free in zip(values, allowed, strict=True)]
-    pairs = ", ".join(f"{label} {text}" for label, text in zip(labels, texts, strict=True))
-    alt = check_text("alt", alt) or f"{opening(title)}Bars of {xlabel}: {pairs}."
-
-    def paint(figure, theme):
-        axes = figure.add_subplot()
-        places = np.arange(values.size)
-        axes.barh(places[allowed], values[allowed], height=0.62, color=getattr(theme, role))
-        reach = max(np.abs(values[allowed]).max(initial=0), 1e-300)
-        axes.barh(places[~allowed], reach, height=0.62, facecolor=theme.paper,
-                  edgecolor=theme.masked, hatch=HATCH)
-        for place, value, text in zip(places, np.where(allowed, values, reach), texts, strict=True):
-            axes.annotate(text, (max(value, 0), place), xytext=(6, 0), textcoords="offset points",
-                          va="center")
-        axes.set(yticks=places, yticklabels=labels, xlabel=xlabel,
-                 xlim=(min(0, values[allowed].min(initial=0)) * 1.1, reach * 1.18))
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        axes.tick_params(axis="y", length=0, labelsize=11)
-        put_title(figure, title)
-
-    return draw(paint, width=520, height=110 + 34 * values.size, alt=alt)
-
-
 def _check_series(x, series, log):
     """Return the curves, not a number (a gap) where they are not finite or have no logarithm."""
     if not 1 <= len(series) <= 6:
@@ -151,7 +91,9 @@ def plain_numbers(axes, log):
         if low > 1e-4 and high < 1e6:
             axis = getattr(axes, f"{letter}axis")
             axis.set_major_formatter(lambda value, _: f"{value:g}")
-            axis.set_minor_formatter(lambda value, _: "")
+            few = high / low < 100  # then 0.2 and 0.5 are written too
+            axis.set_minor_formatter(
+                lambda value, _, few=few: f"{value:g}" if few and f"{value:e}"[0] in "25" else "")
 
 
 def _roles(series, roles):
