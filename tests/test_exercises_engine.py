@@ -62,6 +62,30 @@ def test_a_value_where_a_function_is_wanted(answer):
     assert result.diagnosis == "not-a-function" and "parentheses" in result.message
 
 
+class NoArray:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("no array")
+
+    @property
+    def __class__(self):
+        raise RuntimeError("no class")
+
+    def __getattr__(self, name):
+        raise RuntimeError("no attributes")
+
+
+class NoArrayButCallable(NoArray):
+    def __call__(self, x):
+        return right(x)
+
+
+def test_a_value_that_refuses_every_question():
+    message = check("softmax", NoArray()).message
+    assert "A value of type NoArray was handed in" in message
+    assert check("softmax", NoArrayButCallable()).passed
+    assert diagnosis(NoArray(), "predict_shifted_softmax") == "raises"
+
+
 @pytest.mark.parametrize("answer", [right, print, dict])
 def test_a_function_where_a_value_is_wanted(answer):
     assert diagnosis(answer, "predict_shifted_softmax") == "not-a-value"

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import types
 
 from attention_book.exercises.judging import judge
 from attention_book.exercises.model import Exercise, Mistake
@@ -113,5 +114,4 @@ def _find(exercise_id):
 
 def _is_solution(answer):
     """Tell whether this is the page's own solution, which must not count as the reader's."""
-    name = getattr(answer, "__name__", "") if callable(answer) else ""
-    return isinstance(name, str) and name.endswith("_solution")
+    return type(answer) is types.FunctionType and answer.__name__.endswith("_solution")

@@ -44,11 +44,12 @@ def as_part(value):
 def describe(value):
     """Say what kind of thing a value is, in words that are the same on every machine."""
     name = type(value).__name__
-    if isinstance(value, ndarray) and value.dtype.kind == "O":
-        return f"an array of Python objects, shape {value.shape}"
+    if type(value) is ndarray:
+        kinds = {"O": "Python objects", "U": "text", "S": "text"}
+        return f"an array of {kinds.get(value.dtype.kind, value.dtype)}, shape {value.shape}"
     return {"list": "a list", "tuple": "a tuple", "str": "text", "generator": "a generator",
-            "dict": "a dict", "function": "a function", "coroutine": "a coroutine",
-            "ndarray": "an array of text"}.get(name, f"a value of type {name}")
+            "dict": "a dict", "function": "a function",
+            "coroutine": "a coroutine"}.get(name, f"a value of type {name}")
 
 
 def close(got, wanted, tolerance=TOLERANCE):

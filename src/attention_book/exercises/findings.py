@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from numpy import isfinite
 
-from attention_book.exercises.compare import as_part, first_difference, fits_family
+from attention_book.exercises.compare import describe, first_difference, fits_family
 from attention_book.exercises.verdicts import number
 
 _NOTHING = ("NoneType", "ellipsis", "NotImplementedType")
@@ -28,9 +28,9 @@ def no_answer(exercise, answer):
         return _not_attempted(exercise, f"the answer is {_said(answer)}")
     if exercise.predicts and callable(answer):
         return Problem("not-a-value", "A function was handed in; this exercise asks for a value",
-                       f"What do you predict? Write it down: {exercise.signature}.")
+                       f"What do you predict? Write down {exercise.signature}.")
     if not exercise.predicts and not callable(answer):
-        seen = f"{_capital(as_part(answer).described)} was handed in, not a function"
+        seen = f"{_capital(describe(answer))} was handed in, not a function"
         return Problem("not-a-function", seen, "Did you call your function? Hand in the function "
                        "itself, by its name without parentheses.")
     return None
@@ -107,9 +107,12 @@ def _wrong_form(exercise, outcome, wanted):
         if not fits_family(got.family, want.family) or got.values is None:
             kind = "wrong-shape" if got.shape == (-1,) else "wrong-dtype"
             several = kind == "wrong-shape" and outcome.returned == "tuple"
+            question = ("Does your last line return more than was asked for?" if several else
+                        "Which line makes it, and of which type are its values?")
+            if exercise.predicts:
+                question = f"Can you write it as {exercise.signature}?"
             return Problem(kind, f"{name} is {got.described}; wanted {_KINDS[want.family]}",
-                           "Does your last line return more than was asked for?" if several else
-                           "Which line makes it, and of which type are its values?")
+                           question)
     return None
 
 
@@ -137,7 +140,7 @@ def _wrong_values(exercise, parts, wanted):
             continue
         came, due = got.values[index], want.values[index]
         place = "" if not index else f"index {index[0] if len(index) == 1 else index}: "
-        first = f"{'' if name == 'The result' else name + ', '}{place}got {_value(came, got)}"
+        first = f"{name + ', ' if exercise.parts else ''}{place}got {_value(came, got)}"
         first += "" if exercise.predicts else f", wanted {_value(due, want)}"
         if isfinite(due) and not isfinite(came):
             return Problem("not-finite", f"{name} holds {number(came)} where a number should be",
@@ -162,6 +165,8 @@ def _side_effects(exercise, case, outcome):
 
 
 def _names(exercise):
+    if exercise.predicts:
+        return ("The prediction",)
     return tuple(f"Result {name}" for name in exercise.parts) or ("The result",)
 
 
