@@ -77,5 +77,5 @@ def product(a, b, scale=1.0):
 def _mantissa_and_exponent(x, axis):
     """Split ``x`` into parts of size at most 1 and, along ``axis``, one power of two."""
     sizes = np.where(np.isfinite(x), np.abs(x), 0)
-    exponent = np.frexp(sizes.max(axis=axis, keepdims=True, initial=0))[1]
+    exponent = np.frexp(sizes.max(axis=axis, keepdims=True))[1]
     return np.ldexp(x, -exponent), exponent
