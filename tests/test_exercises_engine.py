@@ -16,7 +16,7 @@ import pytest
 import attention_book
 from attention_book.exercises import Exercise, Mistake, Result, catalogue, check
 from attention_book.exercises.judging import judge
-from attention_book.exercises.limits import MemoryLimit
+from attention_book.exercises.limits import MemoryLimit, Watch
 from attention_book.exercises.model import Case, Example, Watched
 from attention_book.exercises.verdicts import lines, number
 
@@ -185,7 +185,7 @@ def generator(x):
 
 
 @pytest.mark.parametrize("answer", [coroutine, generator])
-def test_an_unfinished_function_is_closed(answer, recwarn):
+def test_an_unfinished_function_warns_of_nothing(answer, recwarn):
     result = check("softmax", answer)
     assert result.diagnosis == "wrong-dtype"
     assert not recwarn.list
@@ -299,6 +299,10 @@ def endless(x):
         pass
 
 
+def endless_on_one_line(x):
+    while True: pass  # noqa: E701
+
+
 def endless_past_bare_except(x):
     while True:
         try:  # noqa: SIM105
@@ -342,8 +346,8 @@ def endless_with_suppress(x):
             time.sleep(0.001)
 
 
-ENDLESS = [endless, endless_past_bare_except, endless_past_two, endless_in_finally,
-           endless_that_keeps, endless_with_suppress]
+ENDLESS = [endless, endless_on_one_line, endless_past_bare_except, endless_past_two,
+           endless_in_finally, endless_that_keeps, endless_with_suppress]
 
 
 @pytest.fixture
@@ -417,6 +421,15 @@ def test_a_real_interrupt_interrupts(answer):
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == handlers
 
 
+def test_an_interrupt_between_two_runs_waits_until_everything_is_put_back():
+    reached = []
+    with pytest.raises(KeyboardInterrupt), Watch():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        reached.append(True)
+    assert reached and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 # --- nothing stays changed ------------------------------------------------------------------------
 def changes_everything(x):
     sys.setrecursionlimit(sys.getrecursionlimit() + 1000)
@@ -449,12 +462,16 @@ def snapshot():
     }
 
 
+MEMORY_AT_FIRST = snapshot()["memory"]
+
+
 @pytest.mark.parametrize("answer", [changes_everything, right, recurses, names_nothing,
                                     raises_unprintable, endless_past_two, stub])
 def test_everything_is_as_before(answer, impatient):
     before = snapshot()
     check("softmax", answer)
     assert snapshot() == before
+    assert before["memory"] == MEMORY_AT_FIRST
 
 
 def test_a_running_timer_goes_on():

@@ -6,7 +6,6 @@ import re
 import sys
 import traceback
 import tracemalloc
-import types
 from dataclasses import dataclass
 
 import numpy
@@ -142,8 +141,6 @@ class _Peak:
 
 def read(value, n_parts):
     """Return the result's parts; of a result that should have several, each on its own."""
-    if isinstance(value, types.GeneratorType | types.CoroutineType):
-        value.close()
     if n_parts and isinstance(value, tuple | list | numpy.ndarray) and len(value) == n_parts:
         return tuple(as_part(part) for part in value)
     return (as_part(value),)
