@@ -73,7 +73,8 @@ def run(suite):
         if (BUILT / folder).exists():
             shutil.rmtree(BUILT / folder)
     start = time.monotonic()
-    code = subprocess.call(suite.command, cwd=ROOT, env=environment())
+    program = shutil.which(suite.command[0], path=environment()["PATH"]) or suite.command[0]
+    code = subprocess.call([program, *suite.command[1:]], cwd=ROOT, env=environment())
     seconds = time.monotonic() - start
     verdict = "failed" if code else "passed"
     print(f"=== {suite.name}: {verdict} in {seconds:.0f} s", flush=True)
