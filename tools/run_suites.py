@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 PYTEST = [PYTHON, "-m", "pytest", "-q"]
+ON_ALL_CORES = ["-n", "auto", "--dist"]
 BUILT = ROOT / "_build"
 
 
@@ -34,11 +35,12 @@ SUITES = [
     Suite("lint", "all code, in notebooks too, follows the style",
           [PYTHON, "-m", "ruff", "check", "."], 0.1),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
-          [*PYTEST, "tests"], 5),
+          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests"], 5),
     Suite("doctest", "the examples in docstrings give what they show",
           [*PYTEST, "--doctest-modules", "src"], 0.5),
     Suite("nbval", "every stored output of every chapter is what running it gives",
-          [*PYTEST, "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
+          [*PYTEST, *ON_ALL_CORES, "loadfile",  # a notebook's cells belong together
+           "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
            "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 3),
     Suite("site", "the site builds from scratch without a warning",
           ["jupyter-book", "build", ".", "--all", "-W", "-n", "--keep-going"], 1,
