@@ -118,7 +118,9 @@ FAULT_SUM_OF_HEADS = Exercise(
                  "heads share rows and the last rows of wo are not used.",
             question="If head 0 has rows 0 and 1, where do the rows of head 1 begin?",
             ways=(fault_sum_of_heads, _summed(lambda wo, h, n_heads, d_head: wo[h:][:d_head]),
-                  _sum_in_loops(lambda h, c, n_heads, d_head: h + c)),
+                  _sum_in_loops(lambda h, c, n_heads, d_head: h + c),
+                  _summed(lambda wo, h, n_heads, d_head: wo[h:][:d_head],
+                          lambda parts: sum(parts) / len(parts))),
             step=_ROWS,
         ),
         Mistake(
@@ -177,6 +179,9 @@ FAULT_SUM_OF_HEADS = Exercise(
             question="Which axis of wo counts the features of the joined heads?",
             ways=(_summed(lambda wo, h, n_heads, d_head: wo[:, h * d_head : (h + 1) * d_head]),
                   _summed(lambda wo, h, n_heads, d_head: wo[:, h : h + d_head]),
+                  lambda mixtures, wo: np.zeros((mixtures.shape[1], wo.shape[1]))
+                  + _summed(lambda wo, h, n_heads, d_head: wo[:, h * d_head :][:, :d_head])(
+                      mixtures, wo),
                   _summed(lambda wo, h, n_heads, d_head: wo[:, h * d_head : (h + 1) * d_head].T)),
             step=_ROWS,
         ),
@@ -293,11 +298,13 @@ _causal = _before(_past)
 
 def _layer(weigh=_causal, scale=lambda x, d_head, n_heads: d_head**-0.5, split=_split,
            merge=_merge, inputs=lambda x, wq, wk, wv: (x @ wq, x @ wk, x @ wv),
+           project=lambda heads, w: heads, turn=lambda k: k.swapaxes(-1, -2),
            output=lambda merged, wo, n_heads: merged @ wo):
-    """Return the layer with one of its steps changed."""
+    """Return the layer with one of its steps changed; ``project`` comes after the split."""
     def layer(x, wq, wk, wv, wo, n_heads):
-        q, k, v = (split(each, n_heads) for each in inputs(x, wq, wk, wv))
-        s = q @ k.swapaxes(-1, -2) * scale(x, x.shape[1] // n_heads, n_heads)
+        q, k, v = (project(split(each, n_heads), w)
+                   for each, w in zip(inputs(x, wq, wk, wv), (wq, wk, wv), strict=True))
+        s = q @ turn(k) * scale(x, x.shape[1] // n_heads, n_heads)
         return output(merge(weigh(s) @ v), wo, n_heads)
 
     return layer
@@ -349,6 +356,19 @@ def _interleaved(x, n_heads):
 
 def _tokens_first(x, n_heads):
     return x.reshape(len(x), n_heads, -1)
+
+
+def _blocks(w, n_heads):
+    """Return the blocks (n_heads, d_head, d_head) along the diagonal of a matrix."""
+    d_head = len(w) // n_heads
+    return np.array([w[first : first + d_head, first : first + d_head]
+                     for first in range(0, len(w), d_head)])
+
+
+def _blocks_in_a_loop(x, wq, wk, wv, wo, n_heads):
+    heads = [attention_book.causal_attention(part, *blocks) for part, *blocks in zip(
+        np.split(x, n_heads, axis=1), *(_blocks(w, n_heads) for w in (wq, wk, wv)), strict=True)]
+    return np.hstack(heads) @ wo
 
 
 def _renormalised(s, least=0.0):
@@ -515,9 +535,11 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
         ),
         Mistake(
             id="heads-averaged",
-            seen="The heads are averaged, added up, or replaced one by another, not put side by "
-                 "side; where the width does not fit wo, this raises an error.",
-            question="How many features has a token after the merge, and how many rows has wo?",
+            seen="The widths of one head and of all heads are mixed up: the heads are averaged, "
+                 "added up, or replaced by one another, and not put side by side. Where a width "
+                 "does not fit, this raises an error.",
+            question="How wide is one head, how wide is a token after the merge, and which of the "
+                     "two does each of your products need?",
             ways=(_layer(merge=lambda heads: heads.mean(axis=0)),
                   _layer(merge=lambda heads: heads.sum(axis=0)),
                   _head_by_head(join=lambda heads: heads.mean(axis=0)),
@@ -544,6 +566,27 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
                   _layer(split=_interleaved, merge=lambda heads: heads.transpose(1, 2, 0).reshape(
                       heads.shape[1], -1))),
             step=_SPLIT,
+        ),
+        Mistake(
+            id="split-before-projection",
+            seen="The tokens are cut before they are projected, so that a head reads only its own "
+                 "part of each token.",
+            question="Can feature 0 of a token have an influence on every head of yours?",
+            ways=(_layer(inputs=lambda x, wq, wk, wv: (x, x, x),
+                         project=lambda heads, w: heads @ _blocks(w, len(heads))),
+                  _blocks_in_a_loop),
+            step=_PROJECTIONS,
+        ),
+        Mistake(
+            id="keys-not-transposed",
+            seen="The scores sum over another axis than the features of a head; where the lengths "
+                 "do not fit, this raises an error.",
+            question="k has three axes. Which two must change places for queries to meet keys, "
+                     "and what does .T do to all three?",
+            ways=(_layer(turn=lambda k: k.T), _layer(turn=lambda k: k),
+                  _layer(turn=lambda k: k.swapaxes(0, 1)), _layer(turn=lambda k: k.swapaxes(0, 2)),
+                  _layer(turn=lambda k: k.T, scale=lambda *_: 1)),
+            step=_SCORES,
         ),
         Mistake(
             id="heads-attend-to-heads",
