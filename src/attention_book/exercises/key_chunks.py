@@ -32,7 +32,8 @@ def _arguments(n_query, n_key, d_head, d_value):
 def _stored(args):
     """Return the case that measures memory: less is allowed than one table of float64 takes.
 
-    It is small, so that a loop over single numbers is in time while its memory is watched.
+    It is small, so that a loop over single numbers is in time while its memory is watched. The
+    causal one is larger: comparing all positions with all others, numpy fills buffers of 128 KiB.
     """
     n_query, n_key, chunk = len(args[0]), len(args[1]), args[3]
     return Case(args, f"{n_query} queries and {n_key} keys in chunks of {chunk}", _STORED,
@@ -437,7 +438,7 @@ _LARGE_FIRST = Case((*_lifted([10, 7], [100, 0, 0, 100, 0, 0, 0]), 3),
 _LOW = Case((*_lifted([10, 0, 12], [-100] * 7), 2), "very low scores", _START)
 _FAR_APART = Case((*_lifted([15, 0, -15], [100] * 7), 3), "queries whose scores lie far apart",
                   _ROWS)
-_STORAGE = _stored((*_arguments(67, 191, 2, 1), 8))
+_STORAGE = _stored((*_arguments(59, 167, 2, 1), 10))
 
 _CHUNKED = Exercise(
     id="chunked_attention",
@@ -585,6 +586,11 @@ _CHUNKED = Exercise(
 
 
 # --- chunked_causal_attention(q, k, v, chunk) -----------------------------------------------------
+_FINISHES = (lambda l, acc: acc / l[:, None],
+             lambda l, acc: acc / np.where(l == 0, 1, l)[:, None],
+             lambda l, acc: np.nan_to_num(acc / l[:, None]))
+
+
 def _future(i, j, chunk):
     return j > i
 
@@ -788,7 +794,7 @@ _C_APART = Case((*_lifted([15, 0, -15, 0, 15, -15, 0], [100] * 7), 2),
                 "queries whose scores lie far apart", _ROWS)
 _C_TOWER = Case(_tower(8, 3), "hidden scores that tower over the visible ones",
                 "the mask before the exponentials")
-_C_STORAGE = _stored(_same(127, 2, 1, 8))
+_C_STORAGE = _stored(_same(163, 2, 1, 8))
 
 _CAUSAL = Exercise(
     id="chunked_causal_attention",
@@ -838,6 +844,8 @@ _CAUSAL = Exercise(
                   _in_chunks(hide=lambda i, j, chunk: j % chunk > i % chunk),
                   _in_chunks(hide=lambda i, j, chunk: j > i % chunk),
                   _in_chunks(hide=lambda i, j, chunk: j % chunk > i + np.size(j) - len(i)),
+                  _in_chunks(hide=lambda i, j, chunk: j % chunk > i + j - j % chunk),
+                  _in_chunks(hide=lambda i, j, chunk: j + (j - j % chunk) > i),
                   _in_chunks(hide=lambda i, j, chunk: (j % chunk > i % chunk)
                              & (_chunk_of(j, chunk) >= _chunk_of(i, chunk)))),
             step=_MASK,
@@ -868,12 +876,13 @@ _CAUSAL = Exercise(
                  "inside a chunk is missing.",
             question="With chunks of 2, what does query 0 see of keys 0 and 1, and what should it?",
             ways=(_in_chunks(hide=lambda i, j, chunk: _chunk_of(j, chunk) > _chunk_of(i, chunk)),
-                  _in_chunks(hide=lambda i, j, chunk: _chunk_of(j, chunk) >= _chunk_of(i, chunk)),
-                  _in_chunks(hide=lambda i, j, chunk: _chunk_of(j, chunk) >= _chunk_of(i, chunk),
-                             finish=lambda l, acc: acc / np.where(l == 0, 1, l)[:, None]),
-                  _in_chunks(hide=lambda i, j, chunk: (_chunk_of(j, chunk) + 1) * chunk > i + 1),
-                  _in_chunks(hide=lambda i, j, chunk: (_chunk_of(j, chunk) + 1) * chunk > i + 1,
-                             finish=lambda l, acc: acc / np.where(l == 0, 1, l)[:, None])),
+                  *(_in_chunks(finish=finish, hide=lambda i, j, chunk:
+                               _chunk_of(j, chunk) >= _chunk_of(i, chunk))
+                    for finish in _FINISHES),
+                  *(_in_chunks(hide=hide, finish=finish) for finish in _FINISHES for hide in (
+                      lambda i, j, chunk: (_chunk_of(j, chunk) + 1) * chunk > i + 1,
+                      lambda i, j, chunk: np.broadcast_to(j.max() > i, (len(i), len(j))),
+                      lambda i, j, chunk: np.broadcast_to(j.max() >= i, (len(i), len(j)))))),
             step=_MASK,
         ),
         Mistake(
@@ -893,11 +902,9 @@ _CAUSAL = Exercise(
             id="excludes-itself",
             seen="A token sees what is before it, but not itself.",
             question="What is there for token 0 to look at?",
-            ways=(_in_chunks(hide=lambda i, j, chunk: j >= i),
-                  _in_chunks(hide=lambda i, j, chunk: j >= i,
-                             finish=lambda l, acc: acc / np.where(l == 0, 1, l)[:, None]),
-                  _in_chunks(hide=lambda i, j, chunk: j >= i,
-                             finish=lambda l, acc: np.nan_to_num(acc / l[:, None]))),
+            ways=(*(_in_chunks(hide=lambda i, j, chunk: j >= i, finish=finish)
+                    for finish in _FINISHES),
+                  _masked_by(lambda n: np.tri(n, k=-1, dtype=bool))),
             step=_MASK,
         ),
         Mistake(
@@ -914,7 +921,8 @@ _CAUSAL = Exercise(
             question="Which of the two is larger, the position of a query or that of a key it may "
                      "attend to?",
             ways=(_in_chunks(hide=lambda i, j, chunk: j < i),
-                  _in_chunks(hide=lambda i, j, chunk: j <= i),
+                  *(_in_chunks(hide=lambda i, j, chunk: j <= i, finish=finish)
+                    for finish in _FINISHES),
                   _in_chunks(hide=lambda i, j, chunk: j < i,
                              pieces=lambda n, chunk: _pieces(n, chunk)[::-1]),
                   _masked_by(lambda n: _past(n).T)),

@@ -240,6 +240,16 @@ def _rescaled_by_sums(m, l, acc, scores, v):
     return new, total, acc * (l / total)[:, None] + p @ v / total[:, None]
 
 
+def _averaged(of_l=True, of_acc=True):
+    def step_of_means(m, l, acc, scores, v):
+        new, total, mixture = step()(m, l, acc, scores, v)
+        p = np.exp(scores - new[:, None])
+        return (new, l * down(m, new) + p.mean(axis=1) if of_l else total,
+                acc * down(m, new)[:, None] + p @ v / len(v) if of_acc else mixture)
+
+    return step_of_means
+
+
 def _values_summed(m, l, acc, scores, v):
     new, total, _ = step()(m, l, acc, scores, v)
     return new, total, acc * down(m, new)[:, None] + v.sum(axis=0)
@@ -435,6 +445,13 @@ _STEP = Exercise(
             question="By what is each value multiplied in acc?",
             ways=(_values_summed,
                   lambda *args: (*step()(*args)[:2], args[2] + args[4].sum(axis=0))),
+            step=_NEW,
+        ),
+        Mistake(
+            id="mean-not-sum",
+            seen="The mean of the new terms is added to a total, not their sum.",
+            question="Does a chunk of ten keys add as much to l as a chunk of two?",
+            ways=(_averaged(of_acc=False), _averaged(of_l=False), _averaged()),
             step=_NEW,
         ),
         Mistake(
@@ -644,10 +661,12 @@ _FAULT = Exercise(
         ),
         Mistake(
             id="weighted-by-maximum",
-            seen="The workers' mixtures are joined by their maxima alone, or by their sums alone.",
+            seen="The workers' own mixtures are joined by m alone, or by l alone.",
             question="A worker with one key and a worker with two equal keys have the same m. Do "
                      "they weigh the same?",
             ways=(_three_workers(join=lambda m, l, acc: (_shares(*m) * acc / l).sum(axis=0)),
+                  _three_workers(join=lambda m, l, acc:
+                                 (down(m, m.max(axis=0)) * acc / l).sum(axis=0)),
                   _three_workers(join=lambda m, l, acc: (_shares(*m) * acc).sum(axis=0)),
                   _three_workers(join=lambda m, l, acc: (_shares(*l) * acc / l).sum(axis=0)),
                   _three_workers(join=lambda m, l, acc: (_shares(*(m * l)) * acc / l).sum(axis=0))),
