@@ -282,8 +282,9 @@ def test_the_fallback_is_the_light_version_in_page_size(name):
         left += panel.width
 
 
-def test_images_are_sharp_on_a_phone_and_on_the_ground_of_their_theme():
-    panel = example("bars")[0].panels[0]
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "the_map"])
+def test_images_are_sharp_on_a_phone_and_on_the_ground_of_their_theme(name):
+    panel = example(name)[0].panels[0]
     for content, ground in ((panel.light, "#FFFFFF"), (panel.dark, "#14181E")):
         image = png.from_png(content)
         assert image.size == (2 * panel.width, 2 * panel.height)

@@ -63,8 +63,9 @@ def patch(theme):
 
 
 def _png(paint, theme, width, height, layout):
+    inches = (width + 1e-3) / DPI, (height + 1e-3) / DPI  # or the last pixel is rounded away
     with style(theme):
-        canvas = FigureCanvasAgg(Figure(figsize=(width / DPI, height / DPI), layout=layout))
+        canvas = FigureCanvasAgg(Figure(figsize=inches, layout=layout))
         paint(canvas.figure, theme)
         canvas.draw()
     return to_png(Image.fromarray(np.asarray(canvas.buffer_rgba())), astuple(theme))
