@@ -127,6 +127,15 @@ def _queries_kept(attend=_attend):
     return step
 
 
+def _keep_tokens_and_project_all(x_t, past_k, past_v, wq, wk, wv):
+    new_k, new_v = _behind(past_k, x_t), _behind(past_v, x_t)
+    return _attend(x_t @ wq, new_k @ wk, new_v @ wv), new_k, new_v
+
+
+def _past_or_itself(past, new):
+    return past if len(past) else new[None]
+
+
 def _first_key_only(q, k, v):
     """Mask one query as if it stood at the first position."""
     mask = np.tri(1, len(k), dtype=bool)[0]
@@ -224,6 +233,7 @@ DECODE_STEP = Exercise(
             ways=(_apart(_unchanged, _unchanged),
                   _apart(_unchanged, _unchanged, attend=_empty_is_zero(_attend)),
                   _apart(_unchanged, _unchanged, attend=_attend_by_loop),
+                  _apart(_past_or_itself, _past_or_itself),
                   _apart(_unchanged, _unchanged, _unchanged, _unchanged),
                   _apart(_unchanged, _unchanged, _unchanged, _unchanged,
                          _empty_is_zero(_attend)),
@@ -365,7 +375,8 @@ DECODE_STEP = Exercise(
             question="What do past_k and past_v hold: tokens, or what wk and wv make of them?",
             ways=(_step(project=lambda x_t, wq, wk, wv: (x_t @ wq, x_t, x_t)),
                   _step(project=lambda x_t, wq, wk, wv: (x_t @ wq, x_t @ wk, x_t)),
-                  _step(project=lambda x_t, wq, wk, wv: (x_t @ wq, x_t, x_t @ wv))),
+                  _step(project=lambda x_t, wq, wk, wv: (x_t @ wq, x_t, x_t @ wv)),
+                  _keep_tokens_and_project_all),
             step=_PROJECTIONS,
         ),
         Mistake(

@@ -459,7 +459,11 @@ def _offset(further=0, past=lambda n_query, n_key: n_key - n_query):
     return keep
 
 
-_sees = _offset()
+_sees, _backwards = _offset(), _offset(past=lambda n_query, n_key: n_query - n_key)
+
+
+def _in_cache(n_query, n_key):
+    return np.tile(np.arange(n_key) < n_key - n_query, (n_query, 1))
 
 
 def _before(keep=_sees, fill=-np.inf, weigh=softmax):
@@ -613,8 +617,8 @@ _ATTEND_WITH_PAST = Exercise(
                  "query sees.",
             question="If the past grows by one token, does the newest query see more keys or "
                      "fewer?",
-            ways=(_attending(_before(_offset(past=lambda n_query, n_key: n_query - n_key))),
-                  _attending(_before(_offset(past=lambda n_query, n_key: n_query - n_key), -1e9))),
+            ways=(_attending(_before(_backwards)), _attending(_before(_backwards, -1e9)),
+                  _attending(_zero_for_nan(_before(_backwards)))),
             step=_POSITIONS,
         ),
         Mistake(
@@ -632,12 +636,8 @@ _ATTEND_WITH_PAST = Exercise(
                  "themselves.",
             question="May a new token attend to itself, and to the new ones before it?",
             ways=(_query_by_query(lambda i, n_query, n_key: slice(n_key - n_query)),
-                  _attending(_before(lambda n_query, n_key:
-                                     np.arange(n_key) + 0 * np.ones((n_query, 1))
-                                     < n_key - n_query)),
-                  _attending(_before(lambda n_query, n_key:
-                                     np.arange(n_key) + 0 * np.ones((n_query, 1))
-                                     < n_key - n_query, -1e9))),
+                  _attending(_before(_in_cache)), _attending(_before(_in_cache, -1e9)),
+                  _attending(_zero_for_nan(_before(_in_cache)))),
             step=_POSITIONS,
         ),
         Mistake(
