@@ -63,6 +63,11 @@ def one_pass_without(n, cached):
     return n * (n + 1) // 2 if cached else n * n
 
 
+def multiplies_the_triangle(n, cached):
+    triangle = n * (n + 1) // 2
+    return triangle if cached else n * triangle
+
+
 def counts_with_a_loop(n, cached):
     count = 0
     for t in range(1, n + 1):
@@ -356,6 +361,14 @@ def turns_the_offset_around(q, k, v):
     return softmax(np.where(mask, s, -np.inf)) @ v
 
 
+def subtracts_the_wrong_way(q, k, v):
+    rows = []
+    for i in range(len(q)):
+        end = len(q) - len(k) + i + 1
+        rows.append(softmax(k[:end] @ q[i] / np.sqrt(q.shape[1])) @ v[:end])
+    return np.array(rows)
+
+
 def inverts_the_mask(q, k, v):
     s = q @ k.T / np.sqrt(q.shape[1])
     mask = np.tri(len(q), len(k), len(k) - len(q), dtype=bool)
@@ -585,6 +598,7 @@ WRONG = {
         (the_wrong_way_round, "cases-swapped"),
         (doubles, "values-counted-too"),
         (one_pass_without, "one-pass-only"),
+        (multiplies_the_triangle, "every-step-as-the-last"),
     ],
     "predict_step_shape": [
         ((6, 8, 8), "whole-pass"),
@@ -644,6 +658,7 @@ WRONG = {
         (drops_the_cache, "past-ignored"),
         (sees_the_cache_only, "past-only"),
         (turns_the_offset_around, "shifted-backwards"),
+        (subtracts_the_wrong_way, "shifted-backwards"),
         (inverts_the_mask, "future-instead-of-past"),
         (masks_too_late, "masked-after-softmax"),
         (masks_too_late_and_divides, "renormalised-too-late"),

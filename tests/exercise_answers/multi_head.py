@@ -74,6 +74,10 @@ def fills_head_by_head(x, n_heads):
     return out
 
 
+def joins_the_parts(x, n_heads):
+    return np.concatenate(np.split(x, n_heads, axis=1))
+
+
 def uses_a_float(x, n_heads):
     return x.reshape(len(x), n_heads, x.shape[1] / n_heads).swapaxes(0, 1)
 
@@ -567,6 +571,18 @@ def projects_out_before_the_merge(x, wq, wk, wv, wo, n_heads):
     return merge(attention(q, k, v, mask=causal_mask(len(x))) @ wo)
 
 
+def reshapes_the_weights(x, wq, wk, wv, wo, n_heads):
+    n, d_model = x.shape
+    q, k, v = (x @ w.reshape(n_heads, d_model, -1) for w in (wq, wk, wv))
+    return merge(attention(q, k, v, mask=causal_mask(n))) @ wo
+
+
+def scales_the_weights_of_each_head(x, wq, wk, wv, wo, n_heads):
+    q, k, v = split(x @ wq, n_heads), split(x @ wk, n_heads), split(x @ wv, n_heads)
+    s = np.where(np.tri(len(x), dtype=bool), q @ k.swapaxes(1, 2), -np.inf)
+    return merge(softmax(s) / np.sqrt(q.shape[-1]) @ v) @ wo
+
+
 def gives_queries_for_keys(x, wq, wk, wv, wo, n_heads):
     q, k, v = split(x @ wq, n_heads), split(x @ wq, n_heads), split(x @ wv, n_heads)
     return merge(attention(q, k, v, mask=causal_mask(len(x)))) @ wo
@@ -633,6 +649,7 @@ WRONG = {
         (transposes_first, "turned-too-early"),
         (slices_n_heads_wide, "width-for-number"),
         (forgets_to_multiply, "parts-overlap"),
+        (joins_the_parts, "no-axis-of-heads"),
         (uses_a_float, "raises"),
         (returns_in_the_loop, "one-head-only"),
     ],
@@ -719,6 +736,8 @@ WRONG = {
         (keeps_the_last_head, "one-head-only"),
         (uses_dot_T, "keys-not-transposed"),
         (projects_out_before_the_merge, "heads-averaged"),
+        (reshapes_the_weights, "reshape-without-transpose"),
+        (scales_the_weights_of_each_head, "wrong-scale"),
         (gives_queries_for_keys, "weights-shared"),
     ],
 }

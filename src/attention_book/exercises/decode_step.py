@@ -213,10 +213,10 @@ DECODE_STEP = Exercise(
                     ([6.0, 1.0], [[1.0], [0.0]], [[8.0, 0.0], [0.0, 4.0]])),
     reference=_reference_decode_step,
     cases=(
-        Case(_arguments(1, 1, 1, 2), "other numbers, one token before", _KEPT),
         _STEP_FIRST,
         Case((*_arguments(5, 3, 2, 3)[:3], np.zeros((3, 2)), *_arguments(5, 3, 2, 3)[4:]),
-             "a query of zeros", _MIX),
+             "a query of zeros", "what is kept, and the mixture"),
+        Case(_arguments(1, 1, 1, 2), "other numbers, one token before", _WEIGHTS),
         Case(_arguments(5, 3, 1, 2), "keys of one feature", _WEIGHTS),
         _STEP,
         _STEP_WIDE,

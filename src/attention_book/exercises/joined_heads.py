@@ -350,6 +350,11 @@ def _flattened(heads):
     return heads.reshape(heads.shape[1], -1)
 
 
+def _weights_reshaped(x, wq, wk, wv, wo, n_heads):
+    q, k, v = (x @ w.reshape(n_heads, len(w), -1) for w in (wq, wk, wv))
+    return _merge(_causal(q @ k.swapaxes(1, 2) * q.shape[-1] ** -0.5) @ v) @ wo
+
+
 def _interleaved(x, n_heads):
     return x.reshape(len(x), -1, n_heads).transpose(2, 0, 1)
 
@@ -491,6 +496,8 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
                   _layer(scale=lambda x, d_head, n_heads: n_heads**-0.5),
                   _layer(scale=lambda x, d_head, n_heads: len(x) ** -0.5),
                   _layer(scale=lambda x, d_head, n_heads: 1 / x.shape[1]),
+                  _layer(scale=lambda *_: 1, output=lambda merged, wo, n_heads:
+                         merged @ wo * (len(wo) // n_heads) ** -0.5),
                   _head_by_head(scale=lambda d_head, d_model: d_head**2)),
             step=_SCALE,
         ),
@@ -530,7 +537,7 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
                      "and which are in row 0 after the merge?",
             ways=(_layer(split=_reshaped), _layer(merge=_flattened),
                   _layer(split=_reshaped, merge=_flattened),
-                  _head_by_head(join=_flattened)),
+                  _head_by_head(join=_flattened), _weights_reshaped),
             step=_SPLIT,
         ),
         Mistake(

@@ -119,7 +119,8 @@ _SCORES_COMPUTED = Exercise(
             seen="The count does not depend on the cache.",
             question="Which rows of the triangle have been computed before, at step 5?",
             ways=tuple(_two_counts(count, count) for count in
-                       (_pairs, _pyramid, _squares, lambda n: n, lambda n: n**2, lambda n: n**3)),
+                       (_pairs, _pyramid, _squares, lambda n: n, lambda n: n**2, lambda n: n**3,
+                        lambda n: n * (n - 1) // 2)),
             step="the steps without a cache",
         ),
         Mistake(
@@ -138,6 +139,16 @@ _SCORES_COMPUTED = Exercise(
             question="Without a cache, how many passes are there for n tokens?",
             ways=(_two_counts(lambda n: n**2, _pairs),
                   _two_counts(lambda n: n**2, lambda n: n * (n - 1) // 2)),
+            step="the steps without a cache",
+        ),
+        Mistake(
+            id="every-step-as-the-last",
+            seen="Each step is made to cost as much as the last one, as if all n tokens were there "
+                 "from the beginning.",
+            question="How many tokens are there at step 2?",
+            ways=(_two_counts(lambda n: n * _pairs(n), _pairs),
+                  _two_counts(lambda n: n * _pairs(n), lambda n: n**2),
+                  _two_counts(_pyramid, lambda n: n**2)),
             step="the steps without a cache",
         ),
         Mistake(
@@ -618,7 +629,8 @@ _ATTEND_WITH_PAST = Exercise(
             question="If the past grows by one token, does the newest query see more keys or "
                      "fewer?",
             ways=(_attending(_before(_backwards)), _attending(_before(_backwards, -1e9)),
-                  _attending(_zero_for_nan(_before(_backwards)))),
+                  _attending(_zero_for_nan(_before(_backwards))),
+                  _query_by_query(lambda i, n_query, n_key: slice(i + 1 + n_query - n_key))),
             step=_POSITIONS,
         ),
         Mistake(

@@ -167,6 +167,15 @@ _SPLIT_HEADS = Exercise(
             step=_CUT,
         ),
         Mistake(
+            id="no-axis-of-heads",
+            seen="The heads are put below one another, in one matrix.",
+            question="Which three axes should the result have?",
+            ways=(lambda x, n_heads: np.concatenate(_columns(x, n_heads)),
+                  lambda x, n_heads: np.vstack(np.split(x, n_heads, axis=1)),
+                  lambda x, n_heads: x.reshape(-1, x.shape[1] // n_heads)),
+            step=_TURN,
+        ),
+        Mistake(
             id="width-for-number",
             seen="n_heads is taken for the width of a head, and d_head for their number.",
             question="With 6 features and 3 heads, how many features has each head?",
