@@ -9,7 +9,12 @@ import attention_book
 from attention_book.chunked import chunked_attention
 from attention_book.exercises.building_blocks import in_float32, softmax, unstable_softmax
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
-from attention_book.exercises.running_totals import kept, step
+from attention_book.exercises.running_totals import (
+    AXIS_NOT_KEPT,
+    WRONG_AXIS,
+    kept,
+    step,
+)
 
 CHAPTER = "08_chunked_attention"
 
@@ -114,10 +119,6 @@ def _no_shift(m, new, scores):
     return np.zeros_like(new)
 
 
-def _up(m, new):
-    return np.exp(new - m)
-
-
 def _running_mean(q, k, v, chunk):
     out = 0
     for first, stop in _pieces(len(k), chunk):
@@ -128,6 +129,14 @@ def _running_mean(q, k, v, chunk):
 
 def _without_last(n_key, chunk):
     return [(first, first + chunk) for first in range(0, n_key - chunk, chunk)]
+
+
+def _counting_queries(q, k, v, chunk):
+    """Stop where the queries end, not the keys."""
+    def pieces(n_key, chunk):
+        return [(first, min(first + chunk, n_key)) for first in range(0, len(q), chunk)]
+
+    return _in_chunks(pieces=pieces)(q, k, v, chunk)
 
 
 def _padded(q, k, v, chunk):
@@ -344,8 +353,7 @@ def _common(hide=None):
             seen="Terms that were made with different maxima are added up as they are.",
             question="When m rises, what do the terms that are in l and acc already come to?",
             ways=(chunks(step(old_l=kept, old_acc=kept)), chunks(step(old_l=kept)),
-                  chunks(step(old_acc=kept)), chunks(step(old_l=_up, old_acc=_up)),
-                  chunks(step(old_l=_up)), *own_maxima),
+                  chunks(step(old_acc=kept)), *own_maxima),
             step=_SHIFT,
         ),
         Mistake(
@@ -370,7 +378,7 @@ def _common(hide=None):
             seen="The maximum starts at 0 or at another number that very low scores do not reach, "
                  "so that all of their exponentials vanish.",
             question="Before anything has been read, which number is below every score?",
-            ways=(*(chunks(start=start) for start in (0.0, -1.0, -10.0, -100.0)),
+            ways=(*(chunks(start=start) for start in (0.0, -1.0, -10.0, -100.0, -1e3, -1e4)),
                   chunks(start=0.0, finish=lambda l, acc: acc / np.where(l == 0, 1, l)[:, None]),
                   chunks(start=0.0, finish=lambda l, acc: acc / (l[:, None] + 1e-9)),
                   chunks(start=0.0, finish=lambda l, acc: np.nan_to_num(acc / l[:, None]))),
@@ -413,6 +421,60 @@ def _common(hide=None):
             step=_TOTALS,
         ),
         Mistake(
+            id="axis-not-kept",
+            seen="Numbers of shape (n_query,) meet a table without an axis of length 1, so that "
+                 "numpy lines them up with the columns; where that does not fit, it raises an "
+                 "error.",
+            question="With which axis of (n_query, d_value) does numpy line up an array of shape "
+                     "(n_query,)?",
+            ways=(chunks(finish=lambda l, acc: acc / l),
+                  *(chunks(stepped, finish=finish) for stepped in AXIS_NOT_KEPT for finish in (
+                      lambda l, acc: acc / l[:, None], lambda l, acc: acc / l))),
+            step=_TOTALS,
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="A maximum or a sum runs over the queries, not over the keys of the chunk.",
+            question="Which axis of the scores, (n_query, chunk), should be gone from m and l?",
+            ways=tuple(map(chunks, WRONG_AXIS)),
+            step=_TOTALS,
+        ),
+        Mistake(
+            id="keys-mixed",
+            seen="The keys themselves are mixed; the values have no influence.",
+            question="Keys decide who is looked at. What decides what is taken?",
+            ways=(lambda q, k, v, chunk: chunks()(q, k, k, chunk),
+                  lambda q, k, v, chunk: dense()(q, k, k, chunk)),
+            step=_TOTALS,
+        ),
+        Mistake(
+            id="keys-left-out",
+            seen="A key of each chunk is never read.",
+            question="Of which length is a slice from start to start + chunk − 1?",
+            ways=(chunks(pieces=lambda n, chunk: [(first, max(first + 1, stop - 1))
+                                                  for first, stop in _pieces(n, chunk)]),
+                  chunks(pieces=lambda n, chunk: [(first, min(first + chunk - 1, n))
+                                                  for first, _ in _pieces(n, chunk)]),
+                  chunks(pieces=lambda n, chunk: [(first + 1, stop) for first, stop
+                                                  in _pieces(n, chunk) if first + 1 < stop]),
+                  chunks(pieces=lambda n, chunk: [(first, min(first + chunk, n))
+                                                  for first in range(0, n, chunk + 1)])),
+            step=_TOTALS,
+        ),
+        Mistake(
+            id="keys-read-twice",
+            seen="Chunks overlap: some keys are read more than once.",
+            question="By how much does the start of a chunk move on, and how long is a chunk?",
+            ways=(chunks(pieces=lambda n, chunk: [(first, min(first + chunk, n))
+                                                  for first in range(n)]),
+                  chunks(pieces=lambda n, chunk: [(first, min(first + chunk, n))
+                                                  for first in range(n - chunk + 1)]),
+                  chunks(pieces=lambda n, chunk: [(first, min(first + chunk + 1, n))
+                                                  for first in range(0, n, chunk)]),
+                  chunks(pieces=lambda n, chunk: [(0, stop) for _, stop in _pieces(n, chunk)])),
+            step=_TOTALS,
+        ),
+        Mistake(
             id="normalised-each-chunk",
             seen="acc is divided by l after each chunk, and goes on as if it had not been.",
             question="How many divisions are needed, and when is the whole of l known?",
@@ -429,13 +491,14 @@ def _divided(m, l, acc):
 
 # --- chunked_attention(q, k, v, chunk) ------------------------------------------------------------
 _GENERAL = Case((*_arguments(3, 7, 5, 2), 2), "seven keys in chunks of two", _SCALE)
-_EVEN = Case((*_arguments(5, 9, 3, 2), 3), "nine keys in chunks of three", _SCALE)
+_EVEN = Case((*_arguments(5, 9, 3, 3), 3), "nine keys in chunks of three", _SCALE)
+_ALL_ALIKE = Case((*_arguments(3, 9, 2, 3), 3), "as many queries as keys in a chunk", _SCALE)
 _AS_MANY = Case((*_arguments(7, 7, 2, 3), 3), "as many queries as keys", _SCALE)
 _LARGE = Case((*_lifted([10, 9, 8], [0, 0, 0, 100, 100, 0, 100, 0]), 2),
               "large scores, in a middle chunk first", _SHIFT)
 _LARGE_FIRST = Case((*_lifted([10, 7], [100, 0, 0, 100, 0, 0, 0]), 3),
                     "large scores in the first chunk", _SHIFT)
-_LOW = Case((*_lifted([10, 0, 12], [-100] * 7), 2), "very low scores", _START)
+_LOW = Case((*_lifted([10, 0, 12], [-2000] * 7), 2), "very low scores", _START)
 _FAR_APART = Case((*_lifted([15, 0, -15], [100] * 7), 3), "queries whose scores lie far apart",
                   _ROWS)
 _STORAGE = _stored((*_arguments(59, 167, 2, 1), 10))
@@ -471,6 +534,7 @@ _CHUNKED = Exercise(
         _GENERAL,
         _EVEN,
         _AS_MANY,
+        _ALL_ALIKE,
         Case((*_arguments(1, 17, 3, 5), 5), "a single query", _LAST),
         Case((*_arguments(3, 5, 2, 2), 11), "a chunk longer than all keys", _LAST),
         _LARGE,
@@ -479,7 +543,8 @@ _CHUNKED = Exercise(
         _FAR_APART,
         _STORAGE,
     ),
-    naming=(_GENERAL, _EVEN, _AS_MANY, _LARGE, _LARGE_FIRST, _LOW, _FAR_APART, _STORAGE),
+    naming=(_GENERAL, _EVEN, _AS_MANY, _ALL_ALIKE, _LARGE, _LARGE_FIRST, _LOW, _FAR_APART,
+            _STORAGE),
     mistakes=(
         Mistake(
             id="drops-last-chunk",
@@ -491,7 +556,7 @@ _CHUNKED = Exercise(
                   _in_chunks(pieces=lambda n, chunk: [
                       (first, first + chunk) for first in range(0, n - chunk + 1, chunk)]),
                   _row_by_row(_in_chunks(pieces=_whole_pieces)),
-                  _in_chunks(pieces=lambda n, chunk: _pieces(n - 1, chunk))),
+                  _in_chunks(pieces=lambda n, chunk: _pieces(n - 1, chunk)), _counting_queries),
             step=_LAST,
         ),
         Mistake(
@@ -786,10 +851,11 @@ def _tower(n, chunk):
 
 _C_GENERAL = Case(_same(7, 3, 2, 2), "seven tokens in chunks of two", _SCALE)
 _C_LONGER = Case(_same(11, 2, 5, 3), "eleven tokens in chunks of three", _SCALE)
-_C_EVEN = Case(_same(9, 5, 2, 3), "nine tokens in chunks of three", _SCALE)
+_C_EVEN = Case(_same(9, 3, 3, 3), "nine tokens in chunks of three", _SCALE)
+_C_ALIKE = Case(_same(5, 2, 5, 5), "as many tokens as features, all in one chunk", _SCALE)
 _C_LARGE = Case((*_lifted([10, 9, 8, 10, 9, 8, 10, 9], [100, 0, 0, 101, 100, 0, 101, 0]), 2),
                 "large scores", _SHIFT)
-_C_LOW = Case((*_lifted([10, 9, 8, 10, 9, 8, 10], [-100] * 7), 2), "very low scores", _START)
+_C_LOW = Case((*_lifted([10, 9, 8, 10, 9, 8, 10], [-2000] * 7), 2), "very low scores", _START)
 _C_APART = Case((*_lifted([15, 0, -15, 0, 15, -15, 0], [100] * 7), 2),
                 "queries whose scores lie far apart", _ROWS)
 _C_TOWER = Case(_tower(8, 3), "hidden scores that tower over the visible ones",
@@ -825,6 +891,7 @@ _CAUSAL = Exercise(
         _C_GENERAL,
         _C_LONGER,
         _C_EVEN,
+        _C_ALIKE,
         Case(_same(5, 2, 3, 13), "a chunk longer than the text", _MASK),
         _C_LARGE,
         _C_TOWER,
@@ -832,7 +899,8 @@ _CAUSAL = Exercise(
         _C_APART,
         _C_STORAGE,
     ),
-    naming=(_C_GENERAL, _C_LONGER, _C_EVEN, _C_LARGE, _C_TOWER, _C_LOW, _C_APART, _C_STORAGE),
+    naming=(_C_GENERAL, _C_LONGER, _C_EVEN, _C_ALIKE, _C_LARGE, _C_TOWER, _C_LOW, _C_APART,
+            _C_STORAGE),
     mistakes=(
         Mistake(
             id="chunk-local-positions",
@@ -945,7 +1013,7 @@ _CAUSAL = Exercise(
             seen="Hidden scores are set to a number that is not low enough, or to 0: they keep "
                  "weight.",
             question="Which score has the exponential 0, whatever the others are?",
-            ways=tuple(map(_filled, (0.0, -1.0, -10.0, -50.0, -100.0))),
+            ways=tuple(map(_filled, (0.0, -1.0, -10.0, -50.0, -100.0, -1e3, -1e4))),
             step="the mask before the exponentials",
         ),
         Mistake(

@@ -186,7 +186,7 @@ def _no_shift(m, new, scores):
     return np.zeros_like(new)
 
 
-_FLAT = (
+AXIS_NOT_KEPT = (
     lambda m, l, acc, scores, v: (
         carried(m, scores), l * down(m, carried(m, scores)) + np.exp(
             scores - carried(m, scores)).sum(axis=1),
@@ -220,6 +220,9 @@ def _one_sum(m, l, acc, scores, v):
     new = carried(m, scores)
     p = np.exp(scores - new[:, None])
     return new, l * down(m, new) + p.sum(), acc * down(m, new)[:, None] + p @ v
+
+
+WRONG_AXIS = _over_queries, _summed_over_queries, _one_sum
 
 
 def _too_late(m, l, acc, scores, v):
@@ -426,7 +429,7 @@ _STEP = Exercise(
             seen="A maximum or a sum runs over the queries, or over everything, not over the keys "
                  "of the chunk.",
             question="Which axis of scores, (n_query, chunk), should be gone from m and l?",
-            ways=(_over_queries, _summed_over_queries, _one_sum),
+            ways=WRONG_AXIS,
             step=_NEW,
         ),
         Mistake(
@@ -436,7 +439,7 @@ _STEP = Exercise(
                  "error.",
             question="With which axis of (n_query, chunk) does numpy line up an array of shape "
                      "(n_query,)?",
-            ways=_FLAT,
+            ways=AXIS_NOT_KEPT,
             step=_NEW,
         ),
         Mistake(
