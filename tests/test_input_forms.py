@@ -149,6 +149,14 @@ def test_integers_near_the_largest_are_rounded_not_wrapped():
     assert attention([[0]], [[0]], np.array([[2**64 - 1]], np.uint64)).tolist() == [[2.0**64]]
 
 
+def test_float16_is_computed_in_float32_and_rounded_once(rng, call):
+    function, shapes = call
+    for _ in range(5):
+        arguments = made(rng, np.float16, shapes)
+        wide = function(*(x.astype(np.float32) for x in arguments))
+        np.testing.assert_array_equal(function(*arguments), wide.astype(np.float16))
+
+
 @pytest.mark.parametrize("first", FLOATS)
 @pytest.mark.parametrize("second", [*FLOATS, np.int32])
 def test_mixed_types_give_the_wider(rng, call, first, second):
