@@ -251,7 +251,7 @@ DECODE_STEP = Exercise(
         Mistake(
             id="values-not-updated",
             seen="Keys and values do not grow alike, by one row each: the new value is not put "
-                 "behind the old ones, or what is new has not the form of a row.",
+                 "behind the old ones, or what is new does not have the form of a row.",
             question="Which shapes do keys and values have after the step? A later token gives "
                      "weight to this one: which value will it receive?",
             ways=(_step(keep_v=_unchanged), _step(keep_v=_unchanged, attend=_shorter),
