@@ -238,6 +238,13 @@ _PREDICT = prediction(
             step=_FIRST,
         ),
         Mistake(
+            id="another-total",
+            seen="The first three numbers are acc, or m, not l.",
+            question="Which of the three totals adds up exponentials alone?",
+            ways=(*_sums(3, 3.5, 5), *_sums(1.386, 2.079, 2.079), *_sums(4, 8, 8)),
+            step=_FIRST,
+        ),
+        Mistake(
             id="average-of-chunks",
             seen="The sums are right, but the mixture is an average that takes no account of the "
                  "scores of all chunks together.",

@@ -119,6 +119,16 @@ def _no_shift(m, new, scores):
     return np.zeros_like(new)
 
 
+def _up(m, new):
+    return np.where(np.isfinite(m), np.exp(new - m), 0)  # the start was thought of
+
+
+def _best_so_far(m, l, acc, scores, v):
+    better = scores.max(axis=1) > m
+    return (np.maximum(m, scores.max(axis=1)), l,
+            np.where(better[:, None], v[scores.argmax(axis=1)], acc))
+
+
 def _running_mean(q, k, v, chunk):
     out = 0
     for first, stop in _pieces(len(k), chunk):
@@ -421,6 +431,23 @@ def _common(hide=None):
             step=_TOTALS,
         ),
         Mistake(
+            id="rescaled-upside-down",
+            seen="The factor for the old totals is turned around: they grow where they should "
+                 "shrink.",
+            question="When a larger score arrives, does an old key's share go up or down?",
+            ways=(chunks(step(old_l=_up, old_acc=_up)), chunks(step(old_l=_up)),
+                  chunks(step(old_acc=_up))),
+            step=_SHIFT,
+        ),
+        Mistake(
+            id="best-key-only",
+            seen="Each query receives the value of its best key, and nothing of the others.",
+            question="With weights 0.51 and 0.49, how much of the second value should arrive?",
+            ways=(dense(weights=lambda s: s == s.max(axis=1, keepdims=True)),
+                  chunks(stepped=_best_so_far, finish=lambda l, acc: acc)),
+            step=_TOTALS,
+        ),
+        Mistake(
             id="axis-not-kept",
             seen="Numbers of shape (n_query,) meet a table without an axis of length 1, so that "
                  "numpy lines them up with the columns; where that does not fit, it raises an "
@@ -479,14 +506,15 @@ def _common(hide=None):
             seen="acc is divided by l after each chunk, and goes on as if it had not been.",
             question="How many divisions are needed, and when is the whole of l known?",
             ways=(chunks(lambda *args: _divided(*step()(*args)), finish=lambda l, acc: acc),
-                  chunks(lambda *args: _divided(*step()(*args)))),
+                  chunks(lambda *args: _divided(*step()(*args))),
+                  chunks(lambda *args: _divided(*step()(*args), total=1))),
             step=_TOTALS,
         ),
     )
 
 
-def _divided(m, l, acc):
-    return m, l, acc / l[:, None]
+def _divided(m, l, acc, total=None):
+    return m, l if total is None else np.full_like(l, total), acc / l[:, None]
 
 
 # --- chunked_attention(q, k, v, chunk) ------------------------------------------------------------
@@ -515,8 +543,8 @@ _CHUNKED = Exercise(
            "may be shorter, and chunk may be larger than n_key. Hold the scores of one chunk at a "
            "time: the memory you need is measured, and the whole table (n_query, n_key) is too "
            "much. In the example the keys come in chunks of 2, 2 and 1. For the first query the "
-           "exponentials of its scores are 1, 2, 1, 2, 2, and the values 8, 0, 4, 2, 4: it gets "
-           "(8 + 0 + 4 + 4 + 8)/8 = 3. For the second all weights are equal: 18/5 = 3.6.",
+           "exponentials of its scores are 1, 1, 2, 2, 2, and the values 8, 0, 2, 1, 5: it gets "
+           "(8 + 0 + 4 + 2 + 10)/8 = 3. For the second all weights are equal: 16/5 = 3.2.",
     hints=("Which three things do you know of each query after some chunks, and what are they "
            "before the first?",
            "range(0, n_key, chunk) gives where the chunks begin. Inside the loop, the scores of "
@@ -524,8 +552,8 @@ _CHUNKED = Exercise(
            "m starts at −inf, l and acc at zeros; each chunk updates all three, and only after the "
            "loop is acc divided by l. A slice that reaches beyond the end stops at the end by "
            "itself."),
-    example=Example((np.array([[1.0], [0]]), _LN2 * np.array([[0.0], [1], [0], [1], [1]]),
-                     np.array([[8.0], [0], [4], [2], [4]]), 2), [[3.0], [3.6]]),
+    example=Example((np.array([[1.0], [0]]), _LN2 * np.array([[0.0], [0], [1], [1], [1]]),
+                     np.array([[8.0], [0], [2], [1], [5]]), 2), [[3.0], [3.2]]),
     reference=_reference,
     cases=(
         Case((*_arguments(2, 6, 1, 1), 2), "six keys in chunks of two", _TOTALS),
@@ -586,7 +614,7 @@ _CHUNKED = Exercise(
         Mistake(
             id="last-chunk-only",
             seen="Only the last chunk is in the result: the totals begin anew with each chunk.",
-            question="Where do m, l and acc get their first values: inside the loop, or before it?",
+            question="What do m, l and acc hold after a chunk, and what when the next one begins?",
             ways=(_in_chunks(pieces=lambda n, chunk: _pieces(n, chunk)[-1:]),
                   lambda q, k, v, chunk: softmax(_scaled(q, k[-chunk:])) @ v[-chunk:]),
             step=_TOTALS,
@@ -922,9 +950,18 @@ _CAUSAL = Exercise(
             id="no-mask",
             seen="Every token attends to all others, those that follow it too.",
             question="What may the first token know of the others?",
-            ways=(_in_chunks(), _dense, _two_passes,
-                  lambda *args: _tile_triangles(*args, diagonal_only=True)),
+            ways=(_in_chunks(), _dense, _two_passes),
             step=_MASK,
+        ),
+        Mistake(
+            id="later-chunks-visible",
+            seen="The triangle is right inside a query's own chunk, but the chunks that follow it "
+                 "are visible.",
+            question="What should the first token receive of the last chunk?",
+            ways=(lambda *args: _tile_triangles(*args, diagonal_only=True),
+                  _in_chunks(hide=lambda i, j, chunk: (j > i)
+                             & (_chunk_of(j, chunk) == _chunk_of(i, chunk)))),
+            step=_HIDDEN_CHUNKS,
         ),
         Mistake(
             id="nan-on-masked-chunk",
@@ -972,6 +1009,7 @@ _CAUSAL = Exercise(
             question="What is there for token 0 to look at?",
             ways=(*(_in_chunks(hide=lambda i, j, chunk: j >= i, finish=finish)
                     for finish in _FINISHES),
+                  _in_chunks(hide=lambda i, j, chunk: j >= np.maximum(i, 1)),
                   _masked_by(lambda n: np.tri(n, k=-1, dtype=bool))),
             step=_MASK,
         ),

@@ -225,6 +225,31 @@ def _one_sum(m, l, acc, scores, v):
 WRONG_AXIS = _over_queries, _summed_over_queries, _one_sum
 
 
+def _old_ones_to_the_chunk(m, l, acc, scores, v):
+    new, factor = carried(m, scores), down(m, scores.max(axis=1))
+    p = np.exp(scores - new[:, None])
+    return new, l * factor + p.sum(axis=1), acc * factor[:, None] + p @ v
+
+
+def _quotients(m, l, acc, scores, v):
+    new = carried(m, scores)
+    p = np.exp(scores) / np.exp(new)[:, None]
+    return new, l * np.exp(m) / np.exp(new) + p.sum(axis=1), acc * (np.exp(m) / np.exp(new))[
+        :, None] + p @ v
+
+
+def _normal_old_quotients(m, l, acc, scores, v):
+    new = carried(m, scores)
+    p = np.exp(scores) / np.exp(new)[:, None]
+    return new, l * down(m, new) + p.sum(axis=1), acc * down(m, new)[:, None] + p @ v
+
+
+def _transposed(m, l, acc, scores, v):
+    new = carried(m, scores)
+    p = np.exp(scores - new[:, None])
+    return new, l * down(m, new) + p.sum(axis=1), acc * down(m, new)[:, None] + p.T @ v
+
+
 def _too_late(m, l, acc, scores, v):
     new = carried(m, scores)
     p, factor = np.exp(scores - new[:, None]), down(m, new)
@@ -273,7 +298,8 @@ _STEP = Exercise(
            "m is −inf, and l and acc are 0. Some scores may be −inf, but each query has met a "
            "finite one by the end of the chunk. Leave the arguments as they are. In the example, "
            "for the first query, m rises from 0 to ln 2 = 0.693, so what it had counts half: l is "
-           "1/2 + (1 + 1/2) = 2 and acc is 4/2 + (2 + 6/2) = 7.",
+           "1/2 + (1 + 1/2) = 2 and acc is 4/2 + (2 + 6/2) = 7. For the second, m stays at ln 4 = "
+           "1.386: l is 1 + (1/4 + 1/2) = 1.75.",
     hints=("Which of the three can you find first, from the old one and the scores alone?",
            "The old terms were made with the old m. Which one factor for each query turns "
            "exp(score − m_old) into exp(score − m_new)?",
@@ -281,9 +307,9 @@ _STEP = Exercise(
            "made with m_new from the beginning. Where (n_query,) meets a table, give it an axis "
            "of length 1."),
     example=Example(
-        (np.array([0.0, _LN2]), np.array([1.0, 1]), np.array([[4.0], [4]]),
+        (np.array([0.0, 2 * _LN2]), np.array([1.0, 1]), np.array([[4.0], [4]]),
          np.array([[_LN2, 0], [0, _LN2]]), np.array([[2.0], [6]])),
-        ([_LN2, _LN2], [2.0, 2.5], [[7.0], [11.0]])),
+        ([_LN2, 2 * _LN2], [2.0, 1.75], [[7.0], [7.5]])),
     reference=_reference_step,
     cases=(
         Case(_gentle(2, 2, 1, -4), "other numbers of these shapes, and a maximum that stays", _NEW),
@@ -333,7 +359,7 @@ _STEP = Exercise(
                      "so far?",
             ways=(step(lambda m, scores: scores.max(axis=1)),
                   key_by_key(step(lambda m, scores: scores.max(axis=1))),
-                  step(says=_own)),
+                  step(says=_own), _old_ones_to_the_chunk),
             step="the maximum so far",
         ),
         Mistake(
@@ -402,6 +428,7 @@ _STEP = Exercise(
                  "large.",
             question="What does exp(score − m) come to for the largest score, and what does yours?",
             ways=(step(shift=_no_shift), step(shift=_no_shift, old_l=kept, old_acc=kept),
+                  _quotients, _normal_old_quotients,
                   step(lambda m, scores: np.zeros_like(m), old_l=kept, old_acc=kept)),
             step=_NEW,
         ),
@@ -451,6 +478,26 @@ _STEP = Exercise(
             step=_NEW,
         ),
         Mistake(
+            id="minimum-for-maximum",
+            seen="m is a minimum where a maximum should be.",
+            question="Which of two scores must m be, for no exponential to be larger than 1?",
+            ways=(step(lambda m, scores: np.minimum(m, scores.min(axis=1))),
+                  step(lambda m, scores: np.minimum(m, scores.max(axis=1))),
+                  step(lambda m, scores: np.maximum(m, scores.min(axis=1)))),
+            step="the maximum so far",
+        ),
+        Mistake(
+            id="weights-transposed",
+            seen="The exponentials meet the values on their side: queries and keys have changed "
+                 "places, and where their numbers differ, that raises an error.",
+            question="Which axis of the exponentials, (n_query, chunk), is summed when they meet "
+                     "the values?",
+            ways=(_transposed, lambda *args: (*step()(*args)[:2], np.einsum(
+                "kq,kd->qd", np.exp(args[3] - carried(args[0], args[3])[:, None]), args[4])
+                + args[2] * down(args[0], carried(args[0], args[3]))[:, None])),
+            step=_NEW,
+        ),
+        Mistake(
             id="mean-not-sum",
             seen="The mean of the new terms is added to a total, not their sum.",
             question="Does a chunk of ten keys add as much to l as a chunk of two?",
@@ -462,7 +509,8 @@ _STEP = Exercise(
             seen="The three results are right, and come in another order.",
             question="In which order are m, l and acc asked for?",
             ways=(lambda *args: (step()(*args)[1], step()(*args)[0], step()(*args)[2]),
-                  lambda *args: step()(*args)[::-1]),
+                  lambda *args: step()(*args)[::-1],
+                  lambda *args: (step()(*args)[0], *step()(*args)[:0:-1])),
             step="what is returned",
         ),
     ),
@@ -695,11 +743,25 @@ _FAULT = Exercise(
         ),
         Mistake(
             id="one-factor-only",
-            seen="l is multiplied by exp of the worker's own m, and acc by another factor.",
+            seen="All of l is given one factor, or another factor than acc.",
             question="Are the terms in acc and in l made with the same m after your change?",
             ways=(_three_workers(old_l=lambda m, new: np.exp(m)),
                   _three_workers(old_l=lambda m, new: np.exp(-m)),
-                  _three_workers(old_l=lambda m, new: np.exp(-new))),
+                  _three_workers(old_l=lambda m, new: np.exp(-new)),
+                  _three_workers(join=lambda m, l, acc: (down(m, m.max(axis=0)) * acc).sum(axis=0)
+                                 / (down(m[-1], m.max(axis=0)) * l).sum(axis=0))),
+            step=_JOINED,
+        ),
+        Mistake(
+            id="divided-twice",
+            seen="The workers' totals are divided by their own l, and then by the joined one.",
+            question="How often should a sum of exponentials times values be divided by a sum of "
+                     "exponentials?",
+            ways=(_three_workers(join=lambda m, l, acc:
+                                 (down(m, m.max(axis=0)) * acc / l).sum(axis=0)
+                                 / (down(m, m.max(axis=0)) * l).sum(axis=0)),
+                  _three_workers(join=lambda m, l, acc: (acc / l).sum(axis=0)
+                                 / (down(m, m.max(axis=0)) * l).sum(axis=0))),
             step=_JOINED,
         ),
         Mistake(
