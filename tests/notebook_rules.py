@@ -12,6 +12,21 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import check_site  # noqa: E402
 from code_shapes import functions, shape  # noqa: E402
+from notebook_reading import (  # noqa: E402
+    bound,
+    called,
+    cells,
+    data,
+    headings,
+    imports,
+    markdown,
+    outputs,
+    section,
+    source,
+    tags,
+    tree,
+    where,
+)
 
 LONGEST_CELL = 12
 HIDDEN = {"hide-input", "hide-cell", "remove-cell"}
@@ -38,51 +53,6 @@ READERS = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_
            "read_bytes", "read_csv", "urlopen", "urlretrieve", "system", "Popen"}
 READING_MODULES = {"urllib", "requests", "http", "pathlib", "subprocess", "os", "io", "shutil"}
 CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "monotonic", "timeit"}
-
-
-def source(cell):
-    return "".join(cell["source"])
-
-
-def tags(cell):
-    return set(cell["metadata"].get("tags", []))
-
-
-def cells(notebook, kind="code", tag=None):
-    return [cell for cell in notebook["cells"]
-            if cell["cell_type"] == kind and (tag is None or tag in tags(cell))]
-
-
-def markdown(notebook):
-    """Return all prose, without code in it."""
-    text = "\n\n".join(source(cell) for cell in cells(notebook, "markdown"))
-    return re.sub(r"^```.*?^```|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
-
-
-def outputs(notebook, kind=None):
-    """Give each stored output of a kind, with its cell."""
-    for cell in cells(notebook):
-        for output in cell["outputs"]:
-            if kind is None or output["output_type"] == kind:
-                yield cell, output
-
-
-def data(output):
-    """Return an output's forms by their media type, texts joined."""
-    if output["output_type"] == "stream":
-        return {"text/plain": "".join(output["text"])}
-    return {media: "".join(content) if isinstance(content, list) else content
-            for media, content in output.get("data", {}).items()}
-
-
-def tree(cell):
-    """Return a cell's syntax tree; magics are not Python and are a fault of their own."""
-    return ast.parse(source(cell))
-
-
-def where(cell):
-    first = source(cell).strip().splitlines() or ["(empty)"]
-    return f"cell {cell.get('id', '?')} ({first[0][:50]})"
 
 
 @cache
@@ -171,10 +141,6 @@ def no_pasted_bodies(notebook):
                 yield f"{where(cell)}: {function.name} repeats {twin}: import it"
 
 
-def headings(notebook):
-    return re.findall(r"^(#+) +(.+?) *$", markdown(notebook), re.MULTILINE)
-
-
 def unique_headings(notebook):
     titles = [title.lower() for _, title in headings(notebook)]
     for title in sorted({title for title in titles if titles.count(title) > 1}):
@@ -225,24 +191,6 @@ def opening(notebook):
             yield f"{where(cell)}: imports again; the second code cell imports everything"
 
 
-def section(notebook, title):
-    """Return what stands between a heading of the second level and the next."""
-    text = "\n\n".join(source(cell) for cell in cells(notebook, "markdown"))
-    return re.split(r"^## ", text.partition(f"\n## {title}\n")[2], maxsplit=1,
-                    flags=re.MULTILINE)[0]
-
-
-def imports(syntax):
-    """Return the modules that some code imports."""
-    names = []
-    for node in ast.walk(syntax):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
-    return names
-
-
 def one_generator(notebook):
     made = []
     for cell in cells(notebook):
@@ -265,11 +213,6 @@ def reads_nothing(notebook):
         for node in ast.walk(tree(cell)):
             if isinstance(node, ast.Call) and called(node) in READERS:
                 yield f"{where(cell)}: {ast.unparse(node)[:60]} reads or runs something outside"
-
-
-def called(node):
-    """Return the last part of the name that a call calls."""
-    return getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
 def no_other_host(notebook):
@@ -308,13 +251,6 @@ def only_timings_ignored(notebook):
             yield f"{where(cell)}: its output is ignored, but it measures no time"
 
 
-def bound(syntax):
-    """Return the names that some code assigns or defines, at any depth."""
-    names = {node.id for node in ast.walk(syntax)
-             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return names | {function.name for function in functions(syntax)}
-
-
 def tidy(notebook):
     if notebook["metadata"] != NOTEBOOK_METADATA:
         yield "the notebook's metadata is an editor's own: run `make notebooks`"
@@ -329,62 +265,6 @@ def tidy(notebook):
         names = [output.get("name") for output in cell.get("outputs", [])]
         if any(name and name == after for name, after in pairwise(names)):
             yield f"{where(cell)}: its printed text is in pieces: run `make notebooks`"
-
-
-def exercise_cells(notebook, exercises):
-    """Each exercise has a stub, then its check, then a solution; the stub stays unsolved."""
-    code = cells(notebook)
-    for exercise in exercises:
-        found = [number for number, cell in enumerate(code) if checks(cell, exercise)]
-        if len(found) != 1 or found[0] == 0 or found[0] + 1 == len(code):
-            yield f"{exercise.id}: {len(found)} cells with the tag check call its check"
-            continue
-        stub, check, solution = code[found[0] - 1 : found[0] + 2]
-        yield from parts(exercise, stub, check, solution)
-        yield from unsolved(exercise, check, solution)
-    for tag in ("exercise", "check", "solution"):
-        if len(cells(notebook, tag=tag)) != len(exercises):
-            yield f"{len(cells(notebook, tag=tag))} cells '{tag}' for {len(exercises)} exercises"
-
-
-def parts(exercise, stub, check, solution):
-    """The three cells have their tags and their names; the solution is folded."""
-    answer = checked_name(check)
-    if "exercise" not in tags(stub) or answer not in bound(tree(stub)):
-        yield f"{exercise.id}: no stub before its check that defines {answer}"
-    if "solution" not in tags(solution) or f"{exercise.id}_solution" not in bound(tree(solution)):
-        yield f"{exercise.id}: no solution after its check that defines {exercise.id}_solution"
-    if answer in bound(tree(solution)) | bound(tree(check)):
-        yield f"{exercise.id}: its check or its solution binds the learner's own name"
-    folded = solution["metadata"].get("jupyter", {}).get("source_hidden") is True
-    if not folded or "hide-cell" not in tags(solution):
-        yield f"{exercise.id}: its solution is not folded (hide-cell and source_hidden)"
-
-
-def unsolved(exercise, check, solution):
-    """The stored verdicts say that the stub is unsolved, and that the solution is none."""
-    texts = [data(output).get("text/plain", "") for output in check["outputs"]]
-    if not any(text.startswith(f"✗ {exercise.id}: ") for text in texts):
-        yield f"{exercise.id}: its check does not find the stub unsolved: {texts}"
-    texts = [data(output).get("text/plain", "") for output in solution["outputs"]]
-    if any(text.startswith("✗") for text in texts):
-        yield f"{exercise.id}: its solution does not pass"
-
-
-def check_calls(cell):
-    return [node for node in ast.walk(tree(cell))
-            if isinstance(node, ast.Call) and called(node) == "check" and len(node.args) == 2]
-
-
-def checks(cell, exercise):
-    """Whether this is the cell that checks an exercise."""
-    return "check" in tags(cell) and any(
-        ast.unparse(call.args[0]) == repr(exercise.id) for call in check_calls(cell))
-
-
-def checked_name(cell):
-    """Return the learner's own name, which the check is given."""
-    return ast.unparse(check_calls(cell)[0].args[1])
 
 
 RULES = [

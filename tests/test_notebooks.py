@@ -1,5 +1,6 @@
 """Every chapter keeps every rule, and every rule finds the fault that it is for."""
 
+import ast
 import copy
 import json
 from functools import cache
@@ -8,6 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+import exercise_rules
+import notebook_reading
 import notebook_rules as rules
 from attention_book import exercises
 
@@ -35,7 +38,7 @@ def test_rule(path, rule):
 def test_exercises(path):
     own = [exercise for exercise in exercises.catalogue() if exercise.chapter == path.stem]
     assert own, "the catalogue has no exercise for this chapter"
-    assert list(rules.exercise_cells(read(path), own)) == []
+    assert list(exercise_rules.exercise_cells(read(path), own)) == []
 
 
 def test_every_exercise_has_its_chapter():
@@ -104,7 +107,7 @@ def chapter():
     ]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
-    for number, cell in enumerate(rules.cells({"cells": cells}), start=1):
+    for number, cell in enumerate(notebook_reading.cells({"cells": cells}), start=1):
         cell["execution_count"] = number
     return {"cells": cells, "metadata": copy.deepcopy(rules.NOTEBOOK_METADATA)}
 
@@ -231,18 +234,18 @@ def test_rule_finds_fault(rule, broken):
 
 
 def test_good_chapter_keeps_exercises():
-    assert list(rules.exercise_cells(chapter(), DOUBLE)) == []
+    assert list(exercise_rules.exercise_cells(chapter(), DOUBLE)) == []
 
 
 @pytest.mark.parametrize("broken", EXERCISE_FAULTS, ids=range(len(EXERCISE_FAULTS)))
 def test_exercise_fault_is_found(broken):
     notebook = chapter()
     broken(notebook)
-    assert list(rules.exercise_cells(notebook, DOUBLE))
+    assert list(exercise_rules.exercise_cells(notebook, DOUBLE))
 
 
 def test_pasted_body_is_found_under_other_names(monkeypatch):
-    body = rules.functions(rules.ast.parse(LONG))[0]
+    body = rules.functions(ast.parse(LONG))[0]
     monkeypatch.setattr(rules, "package_bodies", lambda: {rules.shape(body): "softmax.mine"})
     notebook = chapter()
     assert list(rules.no_pasted_bodies(notebook)) == []
