@@ -371,7 +371,9 @@ def _common(hide=None):
             seen="m is the maximum of the newest chunk alone; with scores far apart, the factor "
                  "for the older totals overflows, or what was in them vanishes.",
             question="If an earlier chunk held the largest score, what should m be now?",
-            ways=(chunks(step(lambda m, scores: scores.max(axis=1))),),
+            ways=(chunks(step(lambda m, scores: scores.max(axis=1))),
+                  chunks(step(lambda m, scores: scores.max(axis=1)),
+                         finish=lambda l, acc: np.nan_to_num(acc / l[:, None]))),
             step=_SHIFT,
         ),
         Mistake(
@@ -1084,7 +1086,8 @@ _CAUSAL = Exercise(
             id="first-chunk-only",
             seen="Only the first chunk is read.",
             question="Where does your return stand: inside the loop, or after it?",
-            ways=(_in_chunks(hide=_future, pieces=lambda n, chunk: _pieces(n, chunk)[:1]),),
+            ways=(_in_chunks(hide=_future, pieces=lambda n, chunk: _pieces(n, chunk)[:1]),
+                  _in_chunks(pieces=lambda n, chunk: _pieces(n, chunk)[:1])),
             step=_HIDDEN_CHUNKS,
         ),
         Mistake(
