@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import cProfile
+import functools
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ from attention_book.exercises import Exercise, Mistake, Result, catalogue, check
 from attention_book.exercises.judging import judge
 from attention_book.exercises.limits import MemoryLimit, Watch
 from attention_book.exercises.model import Case, Example, Watched
+from attention_book.exercises.naming import twins
 from attention_book.exercises.verdicts import lines, number
 
 right = catalogue()["softmax"].solution
@@ -390,7 +392,9 @@ def test_a_loop_that_ends_only_with_other_inputs(impatient):
             pass
         return np.exp(x)  # wrong already for the example: it is the naming that hangs
 
+    started = time.monotonic()
     assert diagnosis(endless_for_matrices) == "wrong-value"
+    assert time.monotonic() - started < WIDTH
 
 
 def test_an_answer_that_swallows_the_alarm_and_returns_is_still_too_slow(impatient):
@@ -401,6 +405,10 @@ def test_an_answer_that_swallows_the_alarm_and_returns_is_still_too_slow(impatie
         return right(x)
 
     assert diagnosis(late) == "too-slow"
+
+
+def test_one_long_call_in_compiled_code_is_too_slow_once_it_returns(impatient):
+    assert diagnosis(functools.partial(sum, range(2 * 10**6))) == "too-slow"
 
 
 def test_right_answers_pass_where_no_signal_arrives():
@@ -666,6 +674,17 @@ def test_memory_is_measured_where_a_case_limits_it():
     assert other.diagnosis == "stores-a-matrix"
     unnamed = judge(toy(cases=(*toy().cases, *cases)), stores.ways[0])
     assert unnamed.diagnosis == "too-much-memory"
+
+
+def test_mistakes_that_differ_in_memory_alone_are_no_twins():
+    cases = (Case((np.arange(1000.0),), "a long row", "doubling", memory=50_000),)
+    light = Mistake("tripled", "Tripled.", "Why?", (lambda x: 3 * x,))
+    heavy = Mistake("tripled-in-a-matrix", "Tripled.", "Why?", (lambda x: 3 * np.eye(1000) @ x,))
+    exercise = toy(cases=cases, naming=cases, mistakes=(light, heavy))
+    assert twins(exercise) == []
+    again = Mistake("added", "Tripled.", "Why?", (lambda x: x + x + x,))
+    exercise = toy(cases=cases, naming=cases, mistakes=(light, heavy, again))
+    assert twins(exercise) == [("tripled", "added")]
 
 
 def test_calls_of_a_function_argument_tell_mistakes_apart():
