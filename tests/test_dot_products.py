@@ -183,6 +183,6 @@ def test_infinity_in_a_query_gives_what_arithmetic_gives(key, wanted):
 def test_infinity_outweighs_a_sum_that_overflows_against_it(dtype):
     largest = np.finfo(dtype).max
     q, k = np.full((1, 7), largest, dtype), np.full((1, 7), -largest, dtype)
-    q[0, 0], k[0, 0] = np.inf, 1
+    q[0, -1], k[0, -1] = np.inf, 1
     assert scores(q, k, scale=1.0).tolist() == [[np.inf]]
     assert scores(k, q, scale=-1.0).tolist() == [[-np.inf]]
