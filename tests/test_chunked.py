@@ -537,7 +537,7 @@ def test_an_error_in_a_thread_is_raised_and_the_next_call_works(rng, monkeypatch
     q, k, v = made(rng, np.float64, (8, 3), (8, 3), (8, 2))
     with monkeypatch.context() as patch:
         patch.setattr(chunked, "SCORES_PER_WORKER", 1)
-        patch.setattr(chunked, "_mix", lambda *arguments: 1 // 0)
+        patch.setattr(chunked, "mix_tiles", lambda *arguments: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             chunked_attention(q, k, v, query_chunk=2, workers=2)
     close(chunked_attention(q, k, v, query_chunk=2, workers=2), attention_loops(q, k, v))
@@ -603,14 +603,14 @@ class Limits:
 @pytest.mark.parametrize("fails", [False, True])
 def test_matrix_products_are_held_to_one_thread_and_let_go(rng, monkeypatch, workers, fails):
     q, k, v = made(rng, np.float64, (8, 3), (8, 3), (8, 2))
-    limits, held, work = Limits(), [], chunked._mix
+    limits, held, work = Limits(), [], chunked.mix_tiles
 
     def mix(*arguments):
         held.append(limits.held)
         return work(*arguments) if not fails else 1 // 0
 
     monkeypatch.setattr(chunked, "_blas", lambda: limits)
-    monkeypatch.setattr(chunked, "_mix", mix)
+    monkeypatch.setattr(chunked, "mix_tiles", mix)
     monkeypatch.setattr(chunked, "SCORES_PER_WORKER", 1)
     with pytest.raises(ZeroDivisionError) if fails else nullcontext():
         chunked_attention(q, k, v, query_chunk=2, workers=workers)

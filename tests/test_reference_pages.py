@@ -15,18 +15,7 @@ GLOSSARY, BIBLIOGRAPHY, NOTATION = (
 
 # Works that only chapters still to come cite, and the chapter. Once it is there, or once the work
 # is cited, the line has to go. (A term or symbol of such a chapter says so on its own page.)
-WORKS_TO_COME = {
-    "ainslie2023": 6,
-    "shazeer2019": 6,
-    "kwon2023": 7,
-    "pope2022": 7,
-    "dao2023": 8,
-    "milakov2018": 8,
-    "rabe2021": 8,
-    "su2021": 9,
-    "olsson2022": 10,
-    "xiao2023": 11,
-}
+WORKS_TO_COME = {"su2021": 9, "olsson2022": 10}
 
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *#*$", re.MULTILINE)

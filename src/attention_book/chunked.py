@@ -111,7 +111,7 @@ def _check_counts(query_chunk, key_chunk, workers):
     return query_chunk, key_chunk, usable or os.cpu_count() or 1
 
 
-def _mix(q, k, v, calm, tiles):
+def mix_tiles(q, k, v, calm, tiles):
     """Return the mixtures for queries that are scaled already: the online softmax.
 
     No exponential of a calm query's scores can overflow or underflow: its maximum is taken as 0.
@@ -176,7 +176,7 @@ def _attend(q, k, v, scale, reach, past, mask, key_chunk):
     values = v
     if not np.isfinite(reach[1, 0]):  # 0 times NaN would be NaN
         values = np.where(np.isfinite(_reach(k, v, len(k), reach.dtype)[1])[:, None], v, 0)
-    result = _mix(scaled, k, values, calm, tiles()).astype(v.dtype, copy=False)
+    result = mix_tiles(scaled, k, values, calm, tiles()).astype(v.dtype, copy=False)
 
     step = max(1, len(q) * key_chunk // max(1, len(k)))  # as many scores as a tile has
     for start in range(0, len(q), step):

@@ -155,7 +155,7 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
         (..., n_heads, n, n_key). ``n_key`` is ``n``, with a cache ``len(cache) + n``. None lets
         every position attend to every other, later ones too.
     rotate : callable, optional
-        Applied to queries and keys as ``rotate(x, positions)``, with x (..., heads, n, d_head)
+        Applied to queries and keys as ``rotate(x, positions)``, with x (..., n_heads, n, d_head)
         and the tokens' positions (n,), which with a cache start at ``len(cache)``.
     cache : KVCache, optional
         Keys and values of earlier tokens, which are attended to as well. Those of ``x`` are
@@ -178,7 +178,7 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
     -----
     Vaswani et al. (2017), section 3.2.2; one key and value head for all: Shazeer (2019); one for
     each group: Ainslie et al. (2023). Grouped queries have an axis of their own,
-    (..., n_kv_heads, group, n, d_head), over which keys and values broadcast. Projections must fit
+    (..., n_kv_heads, n_repeats, n, d_head), over which keys and values broadcast. Projections must fit
     the type.
 
     Examples

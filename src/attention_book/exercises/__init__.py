@@ -10,7 +10,8 @@ from attention_book.exercises.record import note_result, table
 from attention_book.exercises.verdicts import Note, Result, cell_number, show
 
 # A chapter's exercises are found by its module's name standing here, in the book's order.
-_CHAPTERS = ("dot_products", "scaling", "stable_softmax", "weighted_values", "causal_mask")
+_CHAPTERS = ("dot_products", "scaling", "stable_softmax", "weighted_values", "causal_mask",
+             "multi_head", "kv_cache", "chunked_attention")
 
 __all__ = ["Exercise", "Mistake", "Result", "catalogue", "check", "hint", "progress"]
 
