@@ -178,8 +178,8 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
     -----
     Vaswani et al. (2017), section 3.2.2; one key and value head for all: Shazeer (2019); one for
     each group: Ainslie et al. (2023). Grouped queries have an axis of their own,
-    (..., n_kv_heads, n_repeats, n, d_head), over which keys and values broadcast. Projections must fit
-    the type.
+    (..., n_kv_heads, n_repeats, n, d_head), over which keys and values broadcast. Projections must
+    fit the type.
 
     Examples
     --------
