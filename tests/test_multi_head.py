@@ -297,6 +297,9 @@ def test_float16_is_computed_in_float32():
     x, wide = np.full((1, 64), 60, np.float16), np.eye(64, dtype=np.float16)
     got = multi_head_attention(x, 60 * wide, 60 * wide, wide, wide, n_heads=1)
     assert got.dtype == np.float16 and (got == 60).all()  # the score of 1e8 leaves float16
+    small = np.full((64, 64), 2.0**-13, np.float16)
+    got = multi_head_attention(x, wide, wide, x[0] * np.ones((64, 1), np.float16), small, n_heads=1)
+    np.testing.assert_array_equal(got, np.float16(64 * 60 * 60 / 2**7))  # the values leave it
 
 
 def test_nothing_is_written_to_and_nothing_is_shared(rng):
@@ -521,6 +524,8 @@ CASES = [
      "Each axis"),
     ({"mask": np.ones((1, 2, 6, 7, 7), bool)}, ValueError, "mask", "(1, 2, 6, 7, 7)",
      "at most 4 axes", "heads"),
+    ({"mask": np.ones((2, 3, 7, 7), bool), "n_heads": 1, "n_kv_heads": 1, "wk": WQ, "wv": WO.T[:11],
+      "wo": WO}, ValueError, "mask", "(2, 3, 7, 7)", "(2, 1, 7, 7)", "Each axis"),
     ({"mask": [[True], [True, False]]}, ValueError, "mask", "different lengths", "boolean", ""),
     ({"mask": causal_mask(7), "cache": cached(3)}, ValueError, "mask", "(7, 7)", "(2, 7, 10)",
      "causal_mask"),
