@@ -713,7 +713,7 @@ def test_descriptions_give_three_digits(value, text):
     (lambda: figures.attention_arcs(["a"], [2.0], 0), ValueError, "weights: got weights outside"),
     (lambda: figures.overflow_ranges({"a": -1}), ValueError, "limits: got −1.00; wanted positive"),
     (lambda: figures.softmax_saturation([1], {"a": [1]}, {"b": [1]}), ValueError,
-     "gradient: got names ['b']; wanted ['a']"),
+     "response: got names ['b']; wanted ['a']"),
     (lambda: figures.the_map("attention"), ValueError, "lit: got 'attention'; wanted one of"),
     (lambda: figures.the_map(None), ValueError, "lit: got None; wanted one of"),
 ])

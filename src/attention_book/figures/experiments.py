@@ -30,16 +30,16 @@ def variance_against_d(d, unscaled, scaled, *,
                  points=("q·k", "q·k/√d"), alt=alt)
 
 
-def softmax_saturation(d, largest, gradient, *, alt=None,
+def softmax_saturation(d, largest, response, *, alt=None,
                        titles=("One weight takes nearly all as d grows",
-                               "Its gradient vanishes")):
-    """Draw the largest weight and the size of the gradient against the number of features.
+                               "The weights respond less and less")):
+    """Draw the largest weight and the response to its score against the number of features.
 
     Parameters
     ----------
     d : array_like, (n,)
         Numbers of features.
-    largest, gradient : dict of str to array_like, (n,)
+    largest, response : dict of str to array_like, (n,)
         Names, such as ``"unscaled"`` and ``"divided by √d"``, and what was measured.
     titles : sequence of str
         The two findings.
@@ -51,10 +51,10 @@ def softmax_saturation(d, largest, gradient, *, alt=None,
     Picture
     """
     first, second = check_labels("titles", titles, 2)
-    if list(largest) != list(gradient):
-        complain(ValueError, "gradient", f"names {list(gradient)}", f"{list(largest)}, as largest")
+    if list(largest) != list(response):
+        complain(ValueError, "response", f"names {list(response)}", f"{list(largest)}, as largest")
     both = {"xlabel": "d, features of a query", "width": 460}
     return side_by_side([
         lines(d, largest, title=first, ylabel="largest weight, mean", log="x", alt=alt, **both),
-        lines(d, gradient, title=second, ylabel="gradient, mean size", log="xy",
-              alt=alt and "The gradient of the same.", **both)])
+        lines(d, response, title=second, ylabel="response, mean", log="xy",
+              alt=alt and "The response of the same.", **both)])
