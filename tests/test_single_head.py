@@ -242,11 +242,13 @@ def test_an_overflow_in_one_row_leaves_the_others_as_they_were(rng):
 
 def test_float16_scores_and_sums_may_leave_float16():
     q = np.full((1, 64), 60, np.float16)
-    k = np.stack([q[0], -q[0], q[0]])  # scores of 28800, from products that sum to 230400
+    k = np.stack([q[0], -q[0], q[0]])  # products that sum to 230400: in float16, infinity
     v = np.array([[60000], [-60000], [65504]], np.float16)
     got = attention(q, k, v)
     assert got.dtype == np.float16 and got.tolist() == [[62752]]
     assert attention(q, k, v, scale=2.0).tolist() == [[62752]]
+    k[2, 0] = 59  # less by 60: the first key wins, but for one who sees two infinities
+    assert attention(q, k, v, scale=2.0).tolist() == [[60000]]
     many = np.full((5000, 1), 3.0, np.float16)
     assert attention(np.zeros((1, 1), np.float16), many, many).tolist() == [[3]]
 
