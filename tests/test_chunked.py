@@ -160,6 +160,12 @@ def test_extreme_queries_and_keys(rng, dtype, chunks):
                         scale=np.ldexp(np.longdouble(1), -2 * exponent))
 
 
+@pytest.mark.parametrize("chunks", TILINGS)
+def test_a_scale_below_the_type_is_not_rounded_to_zero(chunks):
+    q, k = np.full((1, 1), 2.0**100, np.float32), np.array([[2.0**54], [2.0**55]], np.float32)
+    check_against_exact(q, k, np.eye(2, dtype=np.float32), scale=1.3 * 2.0**-153, chunks=chunks)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("chunks", [(1, 1), (2, 3), (512, 128)])
 def test_extreme_values(rng, dtype, chunks):
