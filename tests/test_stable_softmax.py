@@ -216,9 +216,10 @@ def test_masked_scores_have_no_influence(rng, garbage):
 ])
 def test_masks_broadcast_either_way(rng, mask_shape, x_shape, axis):
     x, mask = rng.normal(size=x_shape), np.asarray(rng.random(mask_shape) < 0.6)
-    axis -= len(x_shape) if axis >= 0 else 0
     full_x, full_mask = np.broadcast_arrays(x, mask)
     got = softmax(x, axis, mask=mask)
+    axis -= len(x_shape) if axis >= 0 else 0  # the axis is one of x, whatever the mask adds
+    np.testing.assert_array_equal(got, softmax(x, axis, mask=mask))
     assert got.shape == full_x.shape
     rows = (np.moveaxis(a, axis, -1).reshape(-1, full_x.shape[axis])
             for a in (full_x, full_mask, got))
