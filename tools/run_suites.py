@@ -35,7 +35,7 @@ SUITES = [
     Suite("lint", "all code, in notebooks too, follows the style",
           [PYTHON, "-m", "ruff", "check", "."], 0.1),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
-          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests"], 5),
+          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests"], 7),
     Suite("doctest", "the examples in docstrings give what they show",
           [*PYTEST, "--doctest-modules", "src"], 0.5),
     Suite("nbval", "every stored output of every chapter is what running it gives",
