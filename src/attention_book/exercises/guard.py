@@ -82,33 +82,37 @@ class Runner:
         return found | {"changed": _written_to(args, case.args), "calls": self._calls(case, args)}
 
     def _invoke(self, function, args, measured, listen):
-        """Call the function and read its result, both under the watch."""
-        memory, found, trace = _Peak(measured), {"ended": "too-slow"}, None
+        """Call the function within what is left of the time."""
+        memory = _Peak(measured)
         try:
-            self.watch.start(self.left)
-            try:
-                if listen:
-                    sys.setprofile(listen)
-                value = function(*args)
-                peak = memory.stop()
-                found = {"ended": "returned", "returned": type(value).__name__, "peak": peak,
-                         "parts": read(value, len(self.exercise.parts))}
-                value = None  # its own clean-up runs under the watch too
-            except TimeUp:
-                raise
-            except BaseException as error:
-                trace = error.__traceback__
-                found = {"ended": "raised", "error": (type(error).__name__, _text(error))}
-            finally:
-                self.watch.stop()
+            found, trace = self._watched(function, args, memory, listen)
         except TimeUp:
-            pass
+            found, trace = {"ended": "too-slow"}, None
         memory.stop()
-        if "error" in found:
+        if trace is not None:
             found["error"] = Error(*found["error"], _learners_line(trace))
             trace = None  # it holds this frame too, and whatever the answer had made
         self.left -= self.watch.spent
         return found if self.left > 0 else {"ended": "too-slow"}
+
+    def _watched(self, function, args, memory, listen):
+        """Call the function and read its result, both under the watch."""
+        self.watch.start(self.left)
+        try:
+            if listen:
+                sys.setprofile(listen)
+            value = function(*args)
+            found = {"ended": "returned", "returned": type(value).__name__, "peak": memory.stop(),
+                     "parts": read(value, len(self.exercise.parts))}
+            value = None  # its own clean-up runs under the watch too
+            return found, None
+        except TimeUp:
+            raise
+        except BaseException as error:
+            return ({"ended": "raised", "error": (type(error).__name__, _text(error))},
+                    error.__traceback__)
+        finally:
+            self.watch.stop()
 
     def _calls(self, case, args):
         watched = [arg.calls for arg in args if isinstance(arg, Watched)]
