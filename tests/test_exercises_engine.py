@@ -793,3 +793,11 @@ def test_the_engine_works_without_ipython_and_without_resource(monkeypatch):
     monkeypatch.setattr("attention_book.exercises.limits.resource", None)
     assert MemoryLimit().__enter__()._saved is None
     assert diagnosis(right) is None
+
+
+@pytest.mark.parametrize("junk", ["?", [], 123_456_789.0], ids=repr)
+@pytest.mark.parametrize("exercise", [each for each in catalogue() if each.predicts],
+                         ids=lambda exercise: exercise.id)
+def test_an_unknown_prediction_is_not_told_the_working(exercise, junk):
+    message = check(exercise.id, junk).message
+    assert "here your prediction leaves" not in message

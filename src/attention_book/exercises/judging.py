@@ -152,6 +152,8 @@ def _passed(exercise):
 def _failed(exercise, problem, trial=None, mistake=None):
     case = trial.case if trial and not exercise.predicts else None
     step = (mistake and mistake.step) or (trial and trial.case.step)
+    if exercise.predicts and not mistake:
+        step = None  # where an unknown value goes astray is unknown, and the steps tell too much
     said = lines(
         ("Seen", mistake.seen if mistake else f"{problem.seen}."),
         ("Input", case and _input(exercise, case)),
@@ -159,7 +161,7 @@ def _failed(exercise, problem, trial=None, mistake=None):
         ("It printed", trial and _first_line(trial.outcome.printed)),
         ("Step", step),
     )
-    shown = _steps(exercise, step) if exercise.predicts and trial else ()
+    shown = _steps(exercise, step) if exercise.predicts and mistake else ()
     question = lines(("Question", mistake.question if mistake else problem.question))
     message = "\n".join(filter(None, (said, *shown, question)))
     return Result(False, mistake.id if mistake else problem.id, message, exercise.id)
