@@ -78,11 +78,24 @@ def filled(rng, past, capacity):
     return cache
 
 
+def two_products(rng, cache):
+    """The matrix-vector products of one step: with the keys, and with the values."""
+    q, k, v = heads(rng, 1)
+    keys, values = cache.append(k, v)  # these views outlive the truncation
+    cache.truncate(len(cache) - 1)
+    weights = np.full((N_HEADS, 1, keys.shape[-2]), 1 / keys.shape[-2], np.float32)
+
+    def call():
+        return q @ keys.swapaxes(-1, -2), weights @ values
+
+    return call
+
+
 def decode(rng, past):
     """One step of all heads with the cache, and the two products that it cannot do without."""
     cache = filled(rng, past, past + 1)
+    products = two_products(rng, cache)
     q, k, v = heads(rng, 1)
-    weights = np.full((N_HEADS, 1, past + 1), 1 / (past + 1), np.float32)
 
     def step():
         keys, values = cache.append(k, v)
@@ -90,32 +103,24 @@ def decode(rng, past):
         cache.truncate(past)
         return mixtures
 
-    keys, values = (array.copy() for array in cache.append(k, v))
-    cache.truncate(past)
-
-    def two_products():
-        return q @ keys.swapaxes(-1, -2), weights @ values
-
-    return step, two_products
+    return step, products
 
 
 def whole_step(rng, past):
     """One step of a whole layer, with its projections, and its matrix products alone."""
     cache = filled(rng, past, past + 1)
+    products = two_products(rng, cache)
     x, weights = tokens(rng, 1, D_MODEL), layer(rng)
-    _, two_products = decode(rng, past)
 
     def step():
         row = multi_head_attention(x, *weights, n_heads=N_HEADS, cache=cache)
         cache.truncate(past)
         return row
 
-    def all_products():
-        for w in weights:
-            x @ w
-        two_products()
+    def six_products():
+        return [x @ w for w in weights], products()
 
-    return step, all_products
+    return step, six_products
 
 
 def generate(x, weights, cached):

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -183,18 +184,27 @@ def test_extreme_values(rng, dtype, chunks):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("share", [0.3, 0.9, 0.99, 1.01, 1.1, 2.9, 3.1, 10])
+@pytest.mark.parametrize("share", [0.3, 0.9, 0.99, 1.01, 1.1, 2, 2.7, 3.1, 10])
 def test_scores_about_as_large_as_can_do_without_a_maximum(dtype, share):
     """Either side of the bound, with the largest and smallest values that it allows."""
     info = np.finfo(dtype)
     score = share * info.maxexp * np.log(2) / 3
     q, k = np.array([[1]], dtype), np.array([[score], [-score], [-score]], dtype)
     large, small = np.ldexp(dtype(1), info.maxexp // 3), np.ldexp(dtype(1), -info.maxexp // 2)
-    for top, low in ((1, 3), (large, small), (small, large), (2 * large, small / 2)):
+    pairs = [(1, 3), (large, small), (small, large), (2 * large, small / 2),
+             (large**2, 1), (1, small**1.5)]
+    for top, low in pairs:
         v = np.array([[top], [low], [3 * low]], dtype)
         for tokens in (slice(0, 3), slice(1, 3), slice(0, 1)):
             for chunks in ((1, 1), (1, 2), (1, 3)):
                 check_against_exact(q, k[tokens], v[tokens], scale=1.0, chunks=chunks)
+
+
+def test_values_of_zero_leave_a_query_calm():
+    k, v = np.array([[3, 4], [0, 1]], np.float32), np.array([[0, 1], [0, 0]], np.float32)
+    assert chunked._reach(k, v, 2, k.dtype).tolist() == [[5, 1], [5, 1]]
+    v[1, 0] = np.inf
+    assert chunked._reach(k, v, 2, k.dtype).tolist() == [[5, np.inf], [5, np.inf]]
 
 
 def test_with_a_running_maximum_for_all_or_none(rng, monkeypatch):
@@ -328,9 +338,10 @@ def test_the_maximum_starts_below_every_score(chunk):
     # NNlib.jl#43: from 0 on, exp(−1e4 − 0) is 0 for both
     assert attend_scores([-1e4, -1e4], [1, 2], key_chunk=chunk) == 1.5
     assert attend_scores([-1e300, -1e300], [1, 2], key_chunk=chunk) == 1.5
-    masked = attend_scores([5, -1e4, -1e4], [np.nan, 1, 2], key_chunk=chunk,
-                           mask=np.array([False, True, True]))
-    assert masked == 1.5
+    for low in (-1e4, -1e10, -1e300):  # below any constant that might stand for "masked"
+        masked = attend_scores([5, low, low], [np.nan, 1, 2], key_chunk=chunk,
+                               mask=np.array([False, True, True]))
+        assert masked == 1.5
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 4])
@@ -549,24 +560,6 @@ def test_an_error_in_a_thread_is_raised_and_the_next_call_works(rng, monkeypatch
     close(chunked_attention(q, k, v, query_chunk=2, workers=2), attention_loops(q, k, v))
 
 
-def test_calls_from_several_threads_take_turns(rng):
-    q, k, v = made(rng, np.float64, (2, 61, 5), (2, 61, 5), (2, 61, 3))
-    wanted, results = chunked_attention(q, k, v, query_chunk=7, key_chunk=11), []
-
-    def call():
-        for _ in range(3):
-            results.append(chunked_attention(q, k, v, query_chunk=7, key_chunk=11, workers=2))
-
-    threads = [threading.Thread(target=call) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 12
-    for got in results:
-        np.testing.assert_array_equal(got, wanted)
-
-
 def run_python(code):
     """What a fresh interpreter prints."""
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True,
@@ -599,6 +592,7 @@ class Limits:
     def limit(self, *, limits, user_api):
         assert (limits, user_api, self.held) == (1, "blas", False)
         self.held = True
+        time.sleep(0.001)  # long enough for another thread to come by
         try:
             yield
         finally:
@@ -621,6 +615,27 @@ def test_matrix_products_are_held_to_one_thread_and_let_go(rng, monkeypatch, wor
     with pytest.raises(ZeroDivisionError) if fails else nullcontext():
         chunked_attention(q, k, v, query_chunk=2, workers=workers)
     assert set(held) == {True} and not limits.held
+
+
+def test_calls_from_several_threads_take_turns(rng, monkeypatch):
+    """Else the one that ends first would let go of the threads that the other still holds."""
+    q, k, v = made(rng, np.float64, (2, 61, 5), (2, 61, 5), (2, 61, 3))
+    wanted, results = chunked_attention(q, k, v, query_chunk=7, key_chunk=11), []
+    limits = Limits()
+    monkeypatch.setattr(chunked, "_blas", lambda: limits)
+
+    def call():
+        for _ in range(3):
+            results.append(chunked_attention(q, k, v, query_chunk=7, key_chunk=11, workers=2))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 12
+    for got in results:
+        np.testing.assert_array_equal(got, wanted)
 
 
 def peak_memory(function):

@@ -229,11 +229,11 @@ K, V = np.ones((3, 2, 5), np.float32), np.ones((3, 2, 2), np.float32)
 
 # The arguments; the error; the argument, what came, what was wanted, and a word of the cause.
 APPENDS = [
-    ((None, V), TypeError, "k", "None", "n_new, 5)", "forget"),
-    ((K, None), TypeError, "v", "None", "n_new, 2)", "forget"),
-    (([[1], [2, 3]], V), ValueError, "k", "different lengths", "n_new, 5)", "Pad"),
-    ((K, "abc"), TypeError, "v", "text", "n_new, 2)", ""),
-    ((K.astype(object), V), TypeError, "k", "Python objects", "n_new, 5)", ""),
+    ((None, V), TypeError, "k", "None", "n_new, d_head)", "forget"),
+    ((K, None), TypeError, "v", "None", "n_new, d_value)", "forget"),
+    (([[1], [2, 3]], V), ValueError, "k", "different lengths", "n_new, d_head)", "Pad"),
+    ((K, "abc"), TypeError, "v", "text", "n_new, d_value)", ""),
+    ((K.astype(object), V), TypeError, "k", "Python objects", "n_new, d_head)", ""),
     ((K.astype(np.float64), V), TypeError, "k", "float64", "float32, the cache's", "np.float64"),
     ((K, V.astype(np.float64)), TypeError, "v", "float64", "float32, the cache's", ".astype"),
     ((K.astype(np.float16), V), TypeError, "k", "float16", "float32", "np.float16"),

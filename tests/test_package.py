@@ -37,8 +37,8 @@ SIGNATURES = {
                             "rotate=None, cache=None, attend=attention)",
     "KVCache": "(n_kv_heads, d_head, *, capacity, d_value=None, batch_shape=(), "
                "dtype=<class 'numpy.float32'>)",
-    "chunked_attention": "(q, k, v, *, causal=False, mask=None, scale=None, query_chunk=512, "
-                         "key_chunk=128, workers=None)",
+    "chunked_attention": "(q, k, v, *, causal=False, mask=None, scale=None, query_chunk=1024, "
+                         "key_chunk=256, workers=None)",
 }
 
 

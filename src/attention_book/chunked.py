@@ -21,10 +21,11 @@ from attention_book.validation import (
 
 SCORES_PER_WORKER = 2**20  # starting a thread pays off for about as many
 KEYS_AT_ONCE = 1024  # in looking at all of them
+_turn = threading.Lock()
 
 
 def chunked_attention(q, k, v, *, causal=False, mask=None, scale=None,
-                      query_chunk=512, key_chunk=128, workers=None):
+                      query_chunk=1024, key_chunk=256, workers=None):
     r"""Compute :func:`attention` in tiles, a few scores at a time, by the online softmax.
 
     .. math:: m' = \max(m, \max_j s_j), \quad
@@ -84,8 +85,6 @@ def chunked_attention(q, k, v, *, causal=False, mask=None, scale=None,
     leading = np.broadcast_shapes(*(x.shape[:-2] for x in (q, k, v, mask) if x is not None))
     n_query, n_key = q.shape[-2], k.shape[-2]
     result = np.empty((*leading, n_query, v.shape[-1]), v.dtype)
-    reach = _longest_reach(k, v)
-    q, k, v, reach = (np.broadcast_to(x, leading + x.shape[-2:]) for x in (q, k, v, reach))
     mask = None if mask is None else np.broadcast_to(mask, (*leading, n_query, n_key))
 
     def attend(head, start):
@@ -96,9 +95,11 @@ def chunked_attention(q, k, v, *, causal=False, mask=None, scale=None,
         result[head][rows] = _attend(q[head][rows], k[head], v[head], scale, reach[head], past,
                                      seen, key_chunk)
 
-    starts = reversed(range(0, n_query, query_chunk))  # the last have the most to do
-    tasks = [(head, start) for start in starts for head in np.ndindex(leading)]
-    _share(attend, tasks, min(workers, 1 + result[..., :1].size * n_key // SCORES_PER_WORKER))
+    with _crew(min(workers, 1 + result[..., :1].size * n_key // SCORES_PER_WORKER)) as share:
+        reach = _longest_reach(k, v, share)
+        q, k, v, reach = (np.broadcast_to(x, leading + x.shape[-2:]) for x in (q, k, v, reach))
+        starts = reversed(range(0, n_query, query_chunk))  # the last have the most to do
+        share(attend, [(head, start) for start in starts for head in np.ndindex(leading)])
     return result
 
 
@@ -111,48 +112,54 @@ def _check_counts(query_chunk, key_chunk, workers):
     return query_chunk, key_chunk, usable or os.cpu_count() or 1
 
 
-def mix_tiles(q, k, v, calm, tiles):
+def mix_tiles(q, k, v, calm, tiles, room):
     """Return the mixtures for queries that are scaled already: the online softmax.
 
     No exponential of a calm query's scores can overflow or underflow: its maximum is taken as 0.
+    The scores of every tile are written into ``room``, (n_query, largest n_key of a tile).
     """
-    n_query, dtype = len(q), q.dtype
-    maximum = np.where(calm, 0, np.finfo(dtype).min).astype(dtype)[:, None]
-    total = np.zeros((n_query, 1), dtype)
-    mixture = np.zeros((n_query, v.shape[-1]), dtype)
+    n_query, dtype, all_calm = len(q), q.dtype, calm.all()
+    maximum = np.where(calm, 0, np.finfo(dtype).min).astype(dtype)
+    total = np.zeros(n_query, dtype)
+    mixture, more = np.zeros((2, n_query, v.shape[-1]), dtype)
+    ones = np.ones(room.shape[1], dtype)
     for keys, first, hidden in tiles:  # the queries before `first` see none of these keys
         k_tile, v_tile = _tile(k, keys, dtype), _tile(v, keys, dtype)
-        s = q[first:] @ k_tile.T  # (n_query - first, n_key of the tile)
+        s = room.ravel()[:(n_query - first) * len(k_tile)].reshape(-1, len(k_tile))
+        np.matmul(q[first:], k_tile.T, out=s)
         if hidden is not None:
             np.copyto(s[:len(hidden)], -np.inf, where=hidden)
-        if not calm.all():
+        if not all_calm:
             before = maximum[first:].copy()
-            rising = np.maximum(before, s.max(axis=-1, keepdims=True))
-            maximum[first:] = np.where(calm[first:, None], 0, rising)
+            np.maximum(before, s.max(axis=-1), out=maximum[first:], where=~calm[first:])
             shrink = np.exp(before - maximum[first:])
             total[first:] *= shrink
-            mixture[first:] *= shrink
-            s -= maximum[first:]
+            mixture[first:] *= shrink[:, None]
+            s -= maximum[first:, None]
         np.exp(s, out=s)
-        total[first:] += s @ np.ones((len(k_tile), 1), dtype)  # quicker than a sum
-        mixture[first:] += s @ v_tile
-    return mixture / np.where(total == 0, 1, total)
+        total[first:] += s @ ones[:len(k_tile)]  # quicker than a sum
+        mixture[first:] += np.matmul(s, v_tile, out=more[first:])
+    return mixture / np.where(total == 0, 1, total)[:, None]
 
 
 def _tiles(n_query, n_key, key_chunk, past, mask):
     """Give each chunk of keys, the first query that sees any, and what the next ones do not see.
 
-    Chunks that no query sees are left out.
+    Chunks that no query sees are left out. On the diagonal, where half of a tile is hidden, chunks
+    are half as large.
     """
-    for start in range(0, n_key, key_chunk):
-        stop = min(start + key_chunk, n_key)
+    stop, made = 0, None
+    while stop < n_key:
+        start, below = stop, past is None or stop + key_chunk <= past + 1
+        stop = min(start + (key_chunk if below else (key_chunk + 1) // 2), n_key)
         first = 0 if past is None else max(0, start - past)
         if first >= n_query:
             return
         hidden = None if mask is None else ~mask[first:, start:stop]
         if past is not None and past + first < stop - 1:  # the diagonal crosses this tile
-            positions = past + np.arange(first, min(n_query, stop - 1 - past))
-            future = np.arange(start, stop) > positions[:, None]
+            sizes = min(n_query, stop - 1 - past) - first, stop - start, past + first - start
+            if sizes != made:
+                made, future = sizes, ~np.tri(*sizes, dtype=bool)
             if hidden is None:
                 hidden = future
             else:
@@ -176,10 +183,11 @@ def _attend(q, k, v, scale, reach, past, mask, key_chunk):
     values = v
     if not np.isfinite(reach[1, 0]):  # 0 times NaN would be NaN
         values = np.where(np.isfinite(_reach(k, v, len(k), reach.dtype)[1])[:, None], v, 0)
-    result = mix_tiles(scaled, k, values, calm, tiles()).astype(v.dtype, copy=False)
+    room = np.empty((len(q), min(key_chunk, len(k))), scaled.dtype)
+    result = mix_tiles(scaled, k, values, calm, tiles(), room).astype(v.dtype, copy=False)
 
     step = max(1, len(q) * key_chunk // max(1, len(k)))  # as many scores as a tile has
-    for start in range(0, len(q), step):
+    for start in range(0, 0 if safe.all() else len(q), step):
         rows = slice(start, start + step)
         if not safe[rows].all():
             seen = np.ones((1, 1), bool) if mask is None else mask[rows]
@@ -208,16 +216,20 @@ def _look_ahead(q, k, v, reach, tiles):
     return calm, safe
 
 
-def _longest_reach(k, v):
+def _longest_reach(k, v, share):
     """Return the largest reach of any key, (..., 2, 1), for each head of keys and values."""
-    leading = np.broadcast_shapes(k.shape[:-2], v.shape[:-2])
+    leading, n_key = np.broadcast_shapes(k.shape[:-2], v.shape[:-2]), k.shape[-2]
     k, v = (np.broadcast_to(x, leading + x.shape[-2:]) for x in (k, v))
     longest = np.zeros((*leading, 2, 1), working_type(v.dtype))
-    for head in np.ndindex(leading):
-        for start in range(0, k.shape[-2], KEYS_AT_ONCE):
+
+    def look_at(*head):
+        """Look at the keys and values of one head."""
+        for start in range(0, n_key, KEYS_AT_ONCE):
             keys = slice(start, start + KEYS_AT_ONCE)
-            tile = _reach(k[head][keys], v[head][keys], k.shape[-2], longest.dtype)
-            longest[head] = np.maximum(longest[head], tile.max(axis=-1, keepdims=True))
+            reach = _reach(k[head][keys], v[head][keys], n_key, longest.dtype)
+            longest[head] = np.maximum(longest[head], reach.max(axis=-1, keepdims=True))
+
+    share(look_at, np.ndindex(leading))
     return longest
 
 
@@ -240,20 +252,23 @@ def _reach(k, v, n_key, dtype):
 
 
 def _lengths(x):
-    """Return the length of every row, or a little more, so that none is lost to underflow."""
-    return np.sqrt(np.einsum("ij,ij->i", x, x) + x.shape[-1] * np.finfo(x.dtype).tiny)
+    """Return the length of every row; 0 or infinity where the squares leave the type."""
+    return np.sqrt(np.einsum("ij,ij->i", x, x))
 
 
-def _share(work, tasks, workers):
-    """Do the work of all tasks, in several threads if there are any."""
-    with _one_blas_thread():
+@contextmanager
+def _crew(workers):
+    """Give a function that does some work for all of a list of tasks, by so many threads.
+
+    Where there are none, the caller's own does it all. Matrix products are held to one thread.
+    """
+    blas = _blas()
+    with _turn, blas.limit(limits=1, user_api="blas") if blas else nullcontext():
         if workers > 1 and _threads_start():
             with ThreadPoolExecutor(workers) as pool:
-                for _ in pool.map(lambda task: work(*task), tasks):
-                    pass  # an error in a thread is raised here
+                yield lambda work, tasks: list(pool.map(lambda task: work(*task), tasks))
         else:
-            for task in tasks:
-                work(*task)
+            yield lambda work, tasks: [work(*task) for task in tasks]
 
 
 @cache
@@ -277,13 +292,3 @@ def _blas():
         return None
     return ThreadpoolController()
 
-
-_turn = threading.Lock()
-
-
-@contextmanager
-def _one_blas_thread():
-    """Hold matrix products to one thread each: the workers are the threads."""
-    blas = _blas()
-    with _turn, blas.limit(limits=1, user_api="blas") if blas else nullcontext():
-        yield

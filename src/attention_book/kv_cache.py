@@ -139,19 +139,19 @@ class KVCache:
     __copy__ = copy  # else copy.copy would share the memory
 
     def _check(self, name, array, store, features):
-        wanted = "(" + "".join(f"{n}, " for n in store.shape[:-2]) + f"n_new, {store.shape[-1]})"
-        meaning = f"{wanted}, that is (*batch_shape, n_kv_heads, n_new, {features})"
-        array = as_array(name, array, f"an array {meaning}")
+        """Return ``array`` if it can be stored: of the store's type and, but for n_new, shape."""
+        array = as_array(name, array, f"an array (*batch_shape, n_kv_heads, n_new, {features})")
         if array.dtype.newbyteorder("=") != self.dtype:
             complain(TypeError, name, describe(array), f"{self.dtype}, the cache's own type",
                      f"Convert with .astype, or make the cache with dtype=np.{array.dtype.name}."
                      if array.dtype.kind == "f" else "")
-        if array.ndim != store.ndim or any(
-                array.shape[axis] != store.shape[axis] for axis in range(-store.ndim, 0)
-                if axis != -2):
-            complain(ValueError, name, f"shape {array.shape}", f"shape {meaning}",
+        *leading, _, d = store.shape
+        if array.ndim != store.ndim or array.shape != (*leading, array.shape[-2], d):
+            complain(ValueError, name, f"shape {array.shape}",
+                     f"shape ({''.join(f'{n}, ' for n in leading)}n_new, {d}), that is "
+                     f"(*batch_shape, n_kv_heads, n_new, {features})",
                      f"One position needs its axis too: {name}[..., None, :]."
-                     if array.shape == store.shape[:-2] + store.shape[-1:] else "")
+                     if array.shape == (*leading, d) else "")
         return array
 
 
