@@ -123,15 +123,17 @@ def mix_tiles(q, k, v, calm, tiles, room):
     total = np.zeros(n_query, dtype)
     mixture, more = np.zeros((2, n_query, v.shape[-1]), dtype)
     ones = np.ones(room.shape[1], dtype)
-    for keys, first, hidden in tiles:  # the queries before `first` see none of these keys
+    for keys, first, hidden in tiles:  # before `first` none sees them
         k_tile, v_tile = _tile(k, keys, dtype), _tile(v, keys, dtype)
-        s = room.ravel()[:(n_query - first) * len(k_tile)].reshape(-1, len(k_tile))
+        shape = n_query - first, len(k_tile)
+        s = room.ravel()[:shape[0] * shape[1]].reshape(shape)
         np.matmul(q[first:], k_tile.T, out=s)
         if hidden is not None:
             np.copyto(s[:len(hidden)], -np.inf, where=hidden)
         if not all_calm:
             before = maximum[first:].copy()
-            np.maximum(before, s.max(axis=-1), out=maximum[first:], where=~calm[first:])
+            np.maximum(before, s.max(axis=-1), out=maximum[first:],
+                       where=~calm[first:])
             shrink = np.exp(before - maximum[first:])
             total[first:] *= shrink
             mixture[first:] *= shrink[:, None]

@@ -129,7 +129,7 @@ def causal_attention(x, wq, wk, wv):
     dtype = x.dtype
     x, wq, wk, wv = in_working_type(x, wq, wk, wv)
 
-    q, k, v = product(x, wq), product(x, wk), product(x, wv)  # (..., n, d)
+    q, k, v = (product(x, w) for w in (wq, wk, wv))  # (..., n, d)
     mask = causal_mask(x.shape[-2])
     return attention(q, k, v, mask=mask).astype(dtype, copy=False)
 
