@@ -782,7 +782,7 @@ _ATTEND_WITH_PAST = Exercise(
 
 # --- fault_decode_loop(q, k, v) -------------------------------------------------------------------
 def fault_decode_loop(q, k, v):
-    keys, values = np.zeros(k.shape), np.zeros(v.shape)  # room for all positions
+    keys, values = np.zeros(k.shape), np.zeros(v.shape)  # n rows each
     out = np.zeros(v.shape)
     for t in range(len(q)):
         keys[t], values[t] = k[t], v[t]

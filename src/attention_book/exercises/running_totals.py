@@ -531,13 +531,14 @@ _STEP = Exercise(
 def fault_three_workers(q, k, v):
     found = []
     for keys in np.array_split(np.arange(len(k)), 3):
-        s = q @ k[keys].T / np.sqrt(q.shape[1])  # (n_query, n_keys of the worker)
+        s = q @ k[keys].T / np.sqrt(q.shape[1])  # (n_query, own)
         m = s.max(axis=1, keepdims=True)
         p = np.exp(s - m)
         found.append((m, p.sum(axis=1, keepdims=True), p @ v[keys]))
     m = np.max([worker[0] for worker in found], axis=0)
     l = sum(own_l for _, own_l, _ in found)
-    acc = sum(np.exp(own_m - m) * own_acc for own_m, _, own_acc in found)
+    acc = sum(np.exp(own_m - m) * own_acc
+              for own_m, _, own_acc in found)
     return acc / l
 
 
