@@ -663,6 +663,13 @@ def test_memory_does_not_grow_with_n(rng, leading):
     assert peak_memory(lambda: attention(q, k, v)) > 100 * tile  # so much for dense
 
 
+def test_memory_stays_small_where_rows_are_computed_densely(rng):
+    q, k, v = made(rng, np.float32, (256, 4), (4096, 4), (4096, 4))
+    v[0, 0] = np.nan  # which every query sees
+    peak = peak_memory(lambda: chunked_attention(q, k, v, query_chunk=256, key_chunk=32, workers=1))
+    assert peak < 256 * 4096 * 4 / 4, peak
+
+
 def test_memory_of_two_workers_with_the_tiles_of_the_signature(rng):
     q, k, v = made(rng, np.float32, (2, 2048, 64), (2, 2048, 64), (2, 2048, 64))
     peak = peak_memory(lambda: chunked_attention(q, k, v, causal=True, workers=2))

@@ -292,6 +292,7 @@ def test_a_full_cache_takes_no_more(rng):
     (lambda: KVCache(2, -1, capacity=3), ValueError, "d_head", "-1", "at least 0"),
     (lambda: KVCache(2, True, capacity=3), TypeError, "d_head", "True", "a whole number"),
     (lambda: KVCache(2, 5, capacity=-3), ValueError, "capacity", "-3", "at least 0"),
+    (lambda: KVCache(2, 5, capacity=10**30), ValueError, "capacity", "100 bits", "an array can"),
     (lambda: KVCache(2, 5, capacity=None), TypeError, "capacity", "None", "a whole number"),
     (lambda: KVCache(2, 5, capacity=3, d_value=1.5), TypeError, "d_value", "1.5", "a whole"),
     (lambda: KVCache(2, 5, capacity=3, batch_shape=3), TypeError, "batch_shape", "3", "a tuple"),
@@ -316,3 +317,10 @@ def test_bad_sizes_are_refused_in_words(call, error, name, got, wanted):
 def test_the_word_for_a_type_may_be_a_name_or_of_another_byte_order():
     assert KVCache(2, 5, capacity=3, dtype="float64").dtype == np.float64
     assert KVCache(2, 5, capacity=3, dtype=">f4").keys.dtype.isnative
+
+
+def test_what_it_shows_of_itself():
+    cache = KVCache(3, 5, capacity=11, d_value=2, batch_shape=(7,))
+    cache.append(np.ones((7, 3, 4, 5), np.float32), np.ones((7, 3, 4, 2), np.float32))
+    assert repr(cache) == ("KVCache(4 of 11 positions: keys (7, 3, 4, 5), values (7, 3, 4, 2), "
+                           "float32)")

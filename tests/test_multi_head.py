@@ -541,6 +541,8 @@ CASES = [
     ({"cache": cached(5)}, ValueError, "cache", "7 tokens", "at most 6: 5 of 11", "truncate"),
     ({"rotate": lambda x, positions: x[..., :1]}, ValueError, "the result of rotate",
      "(2, 6, 7, 1)", "(2, 6, 7, 5)", ""),
+    ({"rotate": 3}, TypeError, "rotate", "3", "rotate(x, positions), or None", ""),
+    ({"attend": None}, TypeError, "attend", "None", "attend(q, k, v, mask=mask)", ""),
     ({"rotate": lambda x, positions: None}, TypeError, "the result of rotate", "None",
      "(2, 6, 7, 5)", "forget"),
     ({"attend": lambda q, k, v, mask: q}, ValueError, "the result of attend", "(2, 3, 2, 7, 5)",

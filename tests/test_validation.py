@@ -149,6 +149,8 @@ CASES = [
     (bad(causal_mask, Q), TypeError, "n_query", "shape (3, 7) of float64", "a whole number", ""),
     (bad(causal_mask, "3"), TypeError, "n_query", "type str", "a whole number", ""),
     (bad(causal_mask, Fraction(3)), TypeError, "n_query", "Fraction(3, 1)", "a whole number", ""),
+    (bad(causal_mask, 10**30), ValueError, "n_query", "100 bits", "an array can have", ""),
+    (bad(padding_mask, [1], 10**30), ValueError, "n_key", "100 bits", "an array can have", ""),
     (bad(sliding_window_mask, 3, window=0), ValueError, "window", "0", "at least 1", ""),
     (bad(sliding_window_mask, 3, window=-1), ValueError, "window", "-1", "at least 1", ""),
     (bad(sliding_window_mask, 3, window=2.5), TypeError, "window", "2.5", "a whole number", ""),

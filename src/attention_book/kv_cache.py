@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from attention_book.validation import as_array, check_count, check_same_length, complain, describe
+from attention_book.validation import (
+    as_array,
+    check_count,
+    check_length,
+    check_same_length,
+    complain,
+    describe,
+)
 
 
 class KVCache:
@@ -54,10 +61,10 @@ class KVCache:
 
     def __init__(self, n_kv_heads, d_head, *, capacity, d_value=None, batch_shape=(),
                  dtype=np.float32):
-        n_kv_heads = check_count("n_kv_heads", n_kv_heads, least=1)
-        d_head = check_count("d_head", d_head)
-        d_value = d_head if d_value is None else check_count("d_value", d_value)
-        self.capacity = check_count("capacity", capacity)
+        n_kv_heads = check_length("n_kv_heads", n_kv_heads, least=1)
+        d_head = check_length("d_head", d_head)
+        d_value = d_head if d_value is None else check_length("d_value", d_value)
+        self.capacity = check_length("capacity", capacity)
         self.dtype = _check_dtype(dtype)
         rows = (*_check_batch_shape(batch_shape), n_kv_heads, self.capacity)
         self._keys = np.zeros((*rows, d_head), self.dtype)
@@ -67,6 +74,11 @@ class KVCache:
     def __len__(self):
         """Return the number of stored positions."""
         return self._length
+
+    def __repr__(self):
+        """Return how full it is, and the shapes of what it holds."""
+        return (f"KVCache({self._length} of {self.capacity} positions: keys {self.keys.shape}, "
+                f"values {self.values.shape}, {self.dtype})")
 
     @property
     def keys(self):
@@ -174,4 +186,4 @@ def _check_batch_shape(batch_shape):
     if not isinstance(batch_shape, tuple | list):
         complain(TypeError, "batch_shape", describe(batch_shape), "a tuple of whole numbers",
                  "One batch axis is written (3,).")
-    return tuple(check_count("batch_shape", n) for n in batch_shape)
+    return tuple(check_length("batch_shape", n) for n in batch_shape)

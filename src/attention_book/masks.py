@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.validation import as_array, check_count, complain, describe
+from attention_book.validation import as_array, check_count, check_length, complain, describe
 
 
 def causal_mask(n_query, n_key=None):
@@ -104,15 +104,15 @@ def padding_mask(lengths, n_key):
     >>> padding_mask([1, 3], 3).astype(int).tolist()
     [[[1, 0, 0]], [[1, 1, 1]]]
     """
-    n_key = check_count("n_key", n_key)
+    n_key = check_length("n_key", n_key)
     lengths = _check_lengths(lengths, n_key)
     return np.arange(n_key) < lengths[..., None, None]
 
 
 def _positions(n_query, n_key):
     """Return the queries' positions as a column (n_query, 1), the keys' as a row (n_key,)."""
-    n_query = check_count("n_query", n_query)
-    n_key = n_query if n_key is None else check_count("n_key", n_key)
+    n_query = check_length("n_query", n_query)
+    n_key = n_query if n_key is None else check_length("n_key", n_key)
     return np.arange(n_query)[:, None] + (n_key - n_query), np.arange(n_key)
 
 

@@ -6,6 +6,7 @@ from attention_book.dot_products import product, quiet
 from attention_book.single_head import attention
 from attention_book.validation import (
     as_array,
+    check_callable,
     check_count,
     check_floating,
     check_mask,
@@ -190,6 +191,9 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
     """
     n_heads = check_count("n_heads", n_heads, least=1)
     n_kv_heads = _check_n_kv_heads(n_kv_heads, n_heads)
+    check_callable("attend", attend, "a function, called as attend(q, k, v, mask=mask)")
+    if rotate is not None:
+        check_callable("rotate", rotate, "a function, called as rotate(x, positions), or None")
     arrays = same_type(*_check_projections(x, wq, wk, wv, wo, n_heads, n_kv_heads))
     n, dtype = arrays[0].shape[-2], arrays[0].dtype
     past = 0 if cache is None else _check_cache(cache, arrays, n_kv_heads)

@@ -40,9 +40,8 @@ def softmax(x, axis=-1, *, mask=None):
 
     Notes
     -----
-    Each weight is right within ``4 * eps * (1 + max(abs(x - m)))``, relative to itself. (Where 95
-    equal terms all round one way, float64 was seen to need 4.03.) float16 is computed in float32.
-    Subtracting the maximum is studied by Blanchard, Higham and Higham (2021).
+    Each weight is right within ``4 * eps * (1 + max(abs(x - m)))``, relative to itself. float16 is
+    computed in float32. Subtracting the maximum is studied by Blanchard, Higham and Higham (2021).
 
     Examples
     --------
@@ -166,6 +165,23 @@ def _row_maximum(x):
 
 
 def _row_sum(exponentials):
-    """Sum each row, in float64 at least. A row of zeros gives 1: divided by it, it stays zeros."""
-    total = exponentials.sum(axis=-1, keepdims=True, dtype=np.result_type(exponentials, float))
+    """Sum each row, with digits to spare. A row of zeros gives 1: divided by it, it stays zeros."""
+    if exponentials.dtype.itemsize < 8:
+        total = exponentials.sum(axis=-1, keepdims=True, dtype=np.float64)
+    else:
+        total = _compensated_sum(exponentials)
     return np.where(total == 0, 1, total).astype(exponentials.dtype)
+
+
+def _compensated_sum(x):
+    """Add each row's halves until one number is left, and then what the additions rounded off."""
+    lost = np.zeros((*x.shape[:-1], 1), x.dtype)
+    while x.shape[-1] > 1:
+        half = x.shape[-1] // 2
+        a, b, left_over = x[..., :half], x[..., half:2 * half], x[..., 2 * half:]
+        total = a + b
+        b_kept = total - a
+        # Knuth's TwoSum: what an addition rounds off, exactly
+        lost += ((a - (total - b_kept)) + (b - b_kept)).sum(axis=-1, keepdims=True)
+        x = np.concatenate([total, left_over], axis=-1)
+    return x.sum(axis=-1, keepdims=True) + lost

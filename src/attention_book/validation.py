@@ -6,6 +6,7 @@ wanted, and, where one is likely, the reason. All of it is raised before any wor
 
 import numbers
 import operator
+import sys
 
 import numpy as np
 
@@ -196,6 +197,22 @@ def check_count(name, value, *, least=0):
     if count < least:
         complain(ValueError, name, count, f"a whole number, at least {least}")
     return count
+
+
+def check_length(name, value, *, least=0):
+    """Return ``value`` as an int that an axis of an array can have for its length."""
+    length = check_count(name, value, least=least)
+    if length > sys.maxsize:
+        complain(ValueError, name, f"a number of {length.bit_length()} bits",
+                 f"a length that an array can have, at most {sys.maxsize}")
+    return length
+
+
+def check_callable(name, value, wanted):
+    """Return ``value``, if it can be called."""
+    if not callable(value):
+        complain(TypeError, name, describe(value), wanted)
+    return value
 
 
 def check_flag(name, value):
