@@ -75,6 +75,8 @@ def rows(rounds):
                         work.fused(q, k, v, THREADS), rounds, at_most=1.25)
         yield times(f"chunked attention, causal, n {n}", "its matrix products alone", ours,
                     work.products(q, k, v, THREADS), rounds)
+        yield times(f"chunked attention, causal, n {n}", "the same and the exponentials", ours,
+                    work.products(q, k, v, THREADS, exponentials=True), rounds)
         if n == 4096:
             yield times(f"dense attention head by head, n {n}", "chunked attention",
                         work.dense(q, k, v), ours, max(3, rounds // 3), at_least=6)
