@@ -79,7 +79,9 @@ def called(node):
 
 
 def bound(syntax):
-    """Return the names that some code assigns or defines, at any depth."""
+    """Return the names that some code assigns, defines or imports, at any depth."""
     names = {node.id for node in ast.walk(syntax)
              if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names |= {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(syntax)
+              if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
     return names | {function.name for function in functions(syntax)}

@@ -29,6 +29,7 @@ from notebook_reading import (  # noqa: E402
 )
 
 LONGEST_CELL = 12
+WIDEST_LINE = 70  # what a page of 1280 pixels shows in the widest of the fonts, and one to spare
 HIDDEN = {"hide-input", "hide-cell", "remove-cell"}
 SECTIONS = ["Recap", "Exercises", "In practice", "Further reading"]
 CELL_METADATA = {"tags", "jupyter", "mystnb"}
@@ -36,6 +37,8 @@ NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+PREDICTION = r"^((?:> *)\*\*Predict\.\*\*.*(?:\n>.*)*)\n*((?:(?!^>).*\n)*)"
+ANSWER = r"<details>\s*<summary>Answer</summary>\n\n(.*?)\n\n</details>"
 DIRECTIVES = {
     "a role": re.compile(r"\{[a-z:+-]+\}`"),
     "a colon fence": re.compile(r"^:::", re.MULTILINE),
@@ -102,6 +105,30 @@ def short_cells(notebook):
         n_lines = len(source(cell).splitlines())
         if n_lines > LONGEST_CELL and not tags(cell) & HIDDEN:
             yield f"{where(cell)}: {n_lines} visible lines"
+
+
+def lines_fit(notebook):
+    """No line of code, and none that a cell prints, is longer than the page shows."""
+    for cell in cells(notebook):
+        if "remove-cell" in tags(cell):
+            continue
+        forms = [data(output) for output in cell["outputs"]]
+        texts = [form.get("text/plain", "") for form in forms
+                 if "text/html" not in form and "image/png" not in form]
+        texts += ["\n".join(output.get("traceback", [])) for output in cell["outputs"]]
+        for line in "\n".join([source(cell), *texts]).splitlines():
+            if len(line) > WIDEST_LINE:
+                yield f"{where(cell)}: {len(line)} characters: {line}"
+
+
+def predictions_answered(notebook):
+    """A folded answer stands directly under each box that asks to predict, and is no mere word."""
+    text = "\n".join(source(cell) + "\n(cell)" for cell in notebook["cells"]
+                     if cell["cell_type"] == "markdown")
+    for box, after in re.findall(PREDICTION, text, re.MULTILINE):
+        answer = re.match(ANSWER, after, re.DOTALL)
+        if not answer or len(answer[1].split()) < 4:
+            yield f"not answered directly below: {box.strip()[:70]}"
 
 
 def alt_texts(notebook):
@@ -186,20 +213,31 @@ def opening(notebook):
     code = cells(notebook)
     if "the_map(" not in source(code[0]) or kinds[1] != "code":
         yield "the map is not the first thing after the title"
+    lent = bound(tree(code[0])) - bound(tree(code[1]))
+    for cell in code[2:]:
+        names = {node.id for node in ast.walk(tree(cell)) if isinstance(node, ast.Name)}
+        if names & lent:
+            yield f"{where(cell)}: {sorted(names & lent)} are known from the map's cell alone"
     for cell in code[2:]:
         if imports(tree(cell)) and not tags(cell) & {"remove-cell", "hide-cell"}:
             yield f"{where(cell)}: imports again; the second code cell imports everything"
 
 
-def one_generator(notebook):
-    made = []
+def seeded_generators(notebook):
+    """The second code cell makes rng; a cell that shows what it draws makes one of its own."""
+    seeds = []
     for cell in cells(notebook):
         for node in ast.walk(tree(cell)):
             text = ast.unparse(node) if isinstance(node, ast.Call) else ""
             if text.startswith(("np.random.", "numpy.random.", "random.", "default_rng(")):
-                made.append(text)
-    if made != ["np.random.default_rng(0)"]:
-        yield f"random numbers come from {made}, not once from np.random.default_rng(0)"
+                seed = re.fullmatch(r"np\.random\.default_rng\((\d+)\)", text)
+                seeds += [seed and seed[1]]
+                if not seed or "rng" not in bound(tree(cell)):
+                    yield f"{where(cell)}: {text} is not rng = np.random.default_rng(NUMBER)"
+    if seeds[:1] != ["0"] or "default_rng(0)" not in source(cells(notebook)[1]):
+        yield "the second code cell does not make rng = np.random.default_rng(0)"
+    if len(seeds) != len(set(seeds)):
+        yield f"two cells draw the same numbers: the seeds are {seeds}"
 
 
 def reads_nothing(notebook):
@@ -262,13 +300,16 @@ def tidy(notebook):
             yield f"{where(cell)}: has no id"
         if not source(cell).strip():
             yield f"{where(cell)}: is empty"
+        if source(cell) != source(cell).strip("\n"):
+            yield f"{where(cell)}: begins or ends with an empty line"
         names = [output.get("name") for output in cell.get("outputs", [])]
         if any(name and name == after for name, after in pairwise(names)):
             yield f"{where(cell)}: its printed text is in pieces: run `make notebooks`"
 
 
 RULES = [
-    only_listed_tags, claims_assert, run_in_order, no_errors_stored, short_cells, alt_texts,
-    no_pasted_bodies, unique_headings, plain_markdown, anatomy, one_generator, reads_nothing,
-    no_other_host, same_on_every_machine, only_timings_ignored, tidy,
+    only_listed_tags, claims_assert, run_in_order, no_errors_stored, short_cells, lines_fit,
+    predictions_answered, alt_texts, no_pasted_bodies, unique_headings, plain_markdown, anatomy,
+    seeded_generators, reads_nothing, no_other_host, same_on_every_machine, only_timings_ignored,
+    tidy,
 ]

@@ -62,16 +62,14 @@ END = """## Recap
 
 ## Exercises
 
-> **Exercise.** Write it.
-"""
+> **Exercise.** Write it."""
 AFTER = f"""## In practice
 
 {" ".join(["Real systems do this."] * 6)}
 
 ## Further reading
 
-- [A (2000)](../book/bibliography.md#a2000)
-"""
+- [A (2000)](../book/bibliography.md#a2000)"""
 
 
 def text(words):
@@ -93,7 +91,8 @@ def chapter():
              out='<img alt="The map" src="data:image/png;base64,AA">', kind="text/html"),
         code("import time\n\nimport numpy as np\n\nrng = np.random.default_rng(0)"),
         text("## Idea\n\nA [term](../book/glossary.md#term) and $\\frac{{a}}{b}$.\n\n"
-             "<details><summary>Answer</summary>\n\nYes.\n\n</details>"),
+             "> **Predict.** How many?\n> Say a number.\n\n"
+         "<details>\n<summary>Answer</summary>\n\nIt is two, because one is added.\n\n</details>"),
         code("print(f'{rng.normal():.2f}')", out="0.13"),
         code("start = time.perf_counter()\nseconds = time.perf_counter() - start"),
         code("print(seconds)", "nbval-ignore-output", out="1.234567890123456"),
@@ -156,6 +155,16 @@ FAULTS = [
         {"output_type": "stream", "name": "stderr", "text": "careful"}])),
     (rules.no_errors_stored, break_cell(4, metadata={"tags": ["raises-exception"]})),
     (rules.short_cells, append(4, "\nx = 1" * 12)),
+    (rules.lines_fit, append(4, "\nx = 1  # " + 62 * "x")),
+    (rules.lines_fit, output(4, 71 * "x")),
+    (rules.predictions_answered, append(3, "\n\n> **Predict.** What comes out?\n")),
+    (rules.predictions_answered, append(3, "\n\n> **Predict.** What comes out?\n> And then?\n\n"
+                                           "Words.\n\n<details>\n<summary>Answer</summary>\n\n"
+                                           "It is the number 3.\n\n</details>")),
+    (rules.predictions_answered, replace(3, "It is two, because one is added.", "Yes.")),
+    (rules.predictions_answered, replace(3, "<summary>Answer", "<summary>The answer")),
+    (rules.predictions_answered, lambda notebook: notebook["cells"][3].update(
+        source=notebook["cells"][3]["source"].partition("<details>")[0])),
     (rules.alt_texts, output(1, "AAAA", "image/png")),
     (rules.alt_texts, output(1, '<img src="data:image/png;base64,AA">', "text/html")),
     (rules.alt_texts, output(1, '<img alt=" " src="data:image/png;base64,AA">', "text/html")),
@@ -170,15 +179,19 @@ FAULTS = [
     (rules.anatomy, replace(0, "# Title", "Title")),
     (rules.anatomy, replace(0, "**You need**", "You need")),
     (rules.anatomy, replace(1, "the_map", "a_map")),
+    (rules.anatomy, append(4, "\nfigures.matrix(x)")),
     (rules.anatomy, append(4, "\nimport math")),
     (rules.anatomy, append(3, "\n\n# Second title")),
     (rules.anatomy, replace(8, "- Three.\n", "")),
     (rules.anatomy, replace(8, "## Exercises", "## Tasks")),
     (rules.anatomy, replace(12, "Real systems do this. ", "")),
     (rules.anatomy, replace(12, "bibliography.md#", "")),
-    (rules.one_generator, replace(2, "(0)", "()")),
-    (rules.one_generator, append(4, "\nnp.random.default_rng(1)")),
-    (rules.one_generator, append(4, "\nnp.random.seed(1)")),
+    (rules.seeded_generators, replace(2, "(0)", "()")),
+    (rules.seeded_generators, replace(2, "(0)", "(1)")),
+    (rules.seeded_generators, append(4, "\nrng = np.random.default_rng(0)")),
+    (rules.seeded_generators, append(4, "\nrng = np.random.default_rng()")),
+    (rules.seeded_generators, append(4, "\nnp.random.default_rng(1)")),
+    (rules.seeded_generators, append(4, "\nnp.random.seed(1)")),
     (rules.reads_nothing, append(4, "\nnp.load('x.npy')")),
     (rules.reads_nothing, append(4, "\nopen('x')")),
     (rules.reads_nothing, append(4, "\nimport os")),
@@ -197,6 +210,9 @@ FAULTS = [
     (rules.tidy, break_cell(4, metadata={"collapsed": True})),
     (rules.tidy, break_cell(4, id="")),
     (rules.tidy, break_cell(4, source="\n")),
+    (rules.tidy, append(4, "\n")),
+    (rules.tidy, lambda notebook: notebook["cells"][3].update(
+        source="\n" + notebook["cells"][3]["source"])),
     (rules.tidy, break_cell(4, outputs=[
         {"output_type": "stream", "name": "stdout", "text": text} for text in "ab"])),
 ]
