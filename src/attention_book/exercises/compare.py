@@ -6,8 +6,9 @@ learner's object says of itself, or puts in NumPy's namespace, counts for nothin
 
 from dataclasses import dataclass
 
-from numpy import absolute, array, asarray, errstate, float64, isfinite, isnan, ndarray
+from numpy import absolute, array, asarray, errstate, float64, isfinite, isnan, ma, ndarray
 
+LONGEST = 80  # characters of a description: a class may have any name
 MOST_VALUES = 10**6  # a result larger than this is compared by its shape alone
 TOLERANCE = 1e-4, 1e-6  # relative, absolute: float32 passes, exp(-10) instead of 0 does not
 
@@ -28,6 +29,8 @@ def as_part(value):
     """Turn what an answer returned into a :class:`Part`; may run code of the value's own class."""
     if value is None:
         return Part((), "none", "None", None)
+    if unreadable := _unreadable(value):
+        return Part((), "other", unreadable, None)
     try:
         base = asarray(value)
     except ValueError:  # rows of different lengths
@@ -41,14 +44,25 @@ def as_part(value):
     return Part(tuple(base.shape), family, said, values)
 
 
+def _unreadable(value):
+    """Say what a value, or one of its items, is that NumPy would only seem to read, or ""."""
+    items = (value, *value) if type(value) in (list, tuple) else (value,)
+    if any(issubclass(type(each), str | bytes) for each in items):
+        return "text" if len(items) == 1 else f"{describe(value)} that holds text"
+    if any(issubclass(type(each), ma.MaskedArray) and ma.getmaskarray(each).any()
+           for each in items):
+        return "a masked array, some entries of which are masked and hold no value"
+    return ""
+
+
 def describe(value):
     """Say what kind of thing a value is, in words that are the same on every machine."""
-    name = type(value).__name__
+    name = type(value).__name__[:LONGEST]
     if type(value) is ndarray:
-        kinds = {"O": "Python objects", "U": "text", "S": "text"}
+        kinds = {"O": "Python objects", "U": "text", "S": "text", "V": "records"}
         return f"an array of {kinds.get(value.dtype.kind, value.dtype)}, shape {value.shape}"
-    return {"list": "a list", "tuple": "a tuple", "str": "text", "generator": "a generator",
-            "dict": "a dict", "function": "a function",
+    return {"list": "a list", "tuple": "a tuple", "str": "text", "bytes": "text",
+            "generator": "a generator", "dict": "a dict", "function": "a function",
             "coroutine": "a coroutine"}.get(name, f"a value of type {name}")
 
 

@@ -19,6 +19,7 @@ from attention_book.exercises.limits import (
     in_library,
 )
 from attention_book.exercises.model import Watched
+from attention_book.exercises.predictions import in_usual_form
 from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
@@ -76,10 +77,13 @@ class Runner:
                          for answer in answers)
 
     def _try(self, answer, case, listen=None):
-        function = (lambda: answer) if self.exercise.predicts else answer
+        function = self._reading(answer) if self.exercise.predicts else answer
         args = copy.deepcopy(case.args)
         found = self._invoke(function, args, case.memory is not None, listen)
         return found | {"changed": _written_to(args, case.args), "calls": self._calls(case, args)}
+
+    def _reading(self, prediction):
+        return lambda: in_usual_form(prediction, as_part(self.exercise.solution))
 
     def _invoke(self, function, args, measured, listen):
         """Call the function within what is left of the time."""
