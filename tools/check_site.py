@@ -23,6 +23,7 @@ CODE_LOAD = re.compile(
     r"""["'`]((?:https?:)?//[^"'`\s]+)""")
 WITHOUT_END = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
                "track", "wbr"}  # HTML's elements that have no content
+LEFT_OVER = re.compile(r"\$|\\[(\[]|\\[a-zA-Z]{2,}")  # TeX that stands in the text as it was typed
 FEWEST_WORDS = 40
 SITE = "http://site/"
 
@@ -48,6 +49,8 @@ class Reader(HTMLParser):
         self.page = Page()
         self.article_depth = 0
         self.code = ""  # the tag whose text is code: script or style
+        self.verbatim_depth = 0  # in an element whose text is code or mathematics
+        self.mathematics = False
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
@@ -62,11 +65,17 @@ class Reader(HTMLParser):
             self.code = tag
         if tag not in WITHOUT_END and (self.article_depth or tag == "article"):
             self.article_depth += 1
+            kinds = (found.get("class") or "").split()
+            self.mathematics = self.mathematics or "math" in kinds
+            self.verbatim_depth += bool(
+                self.verbatim_depth or "math" in kinds or tag in ("code", "pre", "script", "style"))
 
     def handle_endtag(self, tag):
         self.code = ""
         if tag not in WITHOUT_END and self.article_depth:
             self.article_depth -= 1
+            self.verbatim_depth -= bool(self.verbatim_depth)
+            self.mathematics = self.mathematics and bool(self.verbatim_depth)
 
     def handle_data(self, data):
         if self.code:
@@ -74,6 +83,14 @@ class Reader(HTMLParser):
             self.page.loads += pattern.findall(data)
         elif self.article_depth:
             self.page.words += len(data.split())
+            self._see_mathematics(data)
+
+    def _see_mathematics(self, data):
+        """Find TeX that no formula took up, and a formula that cannot be set."""
+        if self.mathematics and not balanced(data):
+            self.page.faults.append(f"a formula whose brackets do not match: {data.strip()[:60]}")
+        if not self.verbatim_depth and LEFT_OVER.search(data):
+            self.page.faults.append(f"mathematics left as it was typed: {data.strip()[:60]}")
 
     def _see_anchor(self, tag, found):
         for name in ("id", "name") if tag == "a" else ("id",):
@@ -90,6 +107,14 @@ class Reader(HTMLParser):
             self.page.loads += [part.split()[0] for part in found["srcset"].split(",")]
         if tag == "link" and LOADED_LINKS & set((found.get("rel") or "").lower().split()):
             self.page.loads.append(found.get("href") or "")
+
+
+def balanced(tex):
+    """Whether the brackets that TeX groups by are closed in a piece of mathematics."""
+    tex = re.sub(r"\\[\\{}]", "", tex)
+    pairs = [(r"\{", r"\}"), (r"\\left\b", r"\\right\b"), (r"\\begin\b", r"\\end\b")]
+    return all(len(re.findall(opening, tex)) == len(re.findall(closing, tex))
+               for opening, closing in pairs)
 
 
 def read(path):
