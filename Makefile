@@ -12,7 +12,7 @@ READY := .venv/ready
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
@@ -40,6 +40,9 @@ lint: $(READY) ## check the style of all code, notebooks included
 
 bench: $(READY) ## measure speed and memory against PyTorch and the products alone
 	@$(BIN)/python benchmarks/run.py
+
+exercises: $(READY) ## try every mistake and every right answer on the exercises: their score
+	@$(BIN)/python tools/run_suites.py exercises
 
 lock: ## write requirements.txt anew from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: install it with 'pip install uv'." >&2; exit 1; }

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attention_book.exercises import catalogue, check
+from exercise_score import is_named
 
 
 def load(path):
@@ -36,16 +37,19 @@ RIGHT = [pytest.param(exercise, answer, id=named(exercise, number, answer))
 
 
 @pytest.mark.parametrize(("exercise", "answer", "diagnosis"), WRONG)
-def test_a_wrong_answer_is_rejected_and_named(exercise, answer, diagnosis):
+def test_a_wrong_answer_is_rejected_and_named(exercise, answer, diagnosis, score):
     result = check(exercise, answer)
+    score(exercise, answers=1, answers_rejected=not result.passed,
+          answers_named=is_named(catalogue()[exercise], result.diagnosis))
     assert not result.passed
     assert diagnosis in (None, result.diagnosis), result
     assert "Question: " in result.message
 
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
-def test_a_right_answer_passes(exercise, answer):
+def test_a_right_answer_passes(exercise, answer, score):
     result = check(exercise, answer)
+    score(exercise, right_answers=1, answers_accepted=result.passed)
     assert result.passed, result
 
 

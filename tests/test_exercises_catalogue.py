@@ -23,21 +23,25 @@ GENERAL = {"not-attempted", "prints-instead-of-returning", "raises", "wrong-shap
 
 
 @pytest.mark.parametrize(("exercise", "mistake", "way"), WRONG)
-def test_every_way_of_making_a_mistake_is_rejected_and_named(exercise, mistake, way):
+def test_every_way_of_making_a_mistake_is_rejected_and_named(exercise, mistake, way, score):
     result = check(exercise.id, way)
+    score(exercise.id, ways=1, rejected=not result.passed, named=result.diagnosis == mistake)
     assert not result.passed
     assert result.diagnosis == mistake, result
 
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)
-def test_every_right_answer_passes(exercise, answer):
+def test_every_right_answer_passes(exercise, answer, score):
     result = check(exercise.id, answer)
+    score(exercise.id, variants=1, accepted=result.passed)
     assert result.passed and result.diagnosis is None, result
 
 
 @BY_ID
-def test_no_two_mistakes_do_the_same_on_the_naming_inputs(exercise):
-    assert twins(exercise) == []
+def test_no_two_mistakes_do_the_same_on_the_naming_inputs(exercise, score):
+    alike = twins(exercise)
+    score(exercise.id, twins=len(alike))
+    assert alike == []
 
 
 @BY_ID

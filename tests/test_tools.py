@@ -9,15 +9,20 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from docutils import nodes
 
+import exercise_score
+from attention_book.exercises import catalogue
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "book" / "_ext")]
 
 import attention_site  # noqa: E402
+import proof_pages  # noqa: E402
 
 import check_site  # noqa: E402
 import execute_notebooks  # noqa: E402
@@ -284,3 +289,61 @@ def test_make_help_says_what_there_is():
                             text=True, env={**os.environ, "MAKEFLAGS": ""})
     assert "serve" in answer.stdout and "notebooks" in answer.stdout
     assert answer.stderr == ""
+
+
+def proof_of(*rows):
+    keys = ("mistakes", "ways", "rejected", "named", "variants", "accepted", "answers",
+            "answers_rejected", "answers_named", "right_answers", "answers_accepted", "twins")
+    return {"exercises": [{"id": name, "chapter": chapter, **dict(zip(keys, counts, strict=True))}
+                          for name, chapter, counts in rows]}
+
+
+def test_a_page_shows_what_the_tests_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(proof_pages, "PROOF", tmp_path)
+    page = ["Before\n\n<!-- proof: exercises -->\n"]
+    proof_pages.show_proof(None, "page", page)
+    assert "Not checked in this build" in page[0]
+    proof_pages.save("exercises", proof_of(
+        ("softmax", "03_stable_softmax", (3, 2000, 2000, 1999, 4, 4, 7, 7, 5, 3, 2, 1)),
+        ("project", "01_dot_products", (2, 5, 5, 5, 2, 2, 1, 1, 1, 1, 1, 0))))
+    page = ["Before\n\n<!-- proof: exercises -->\n"]
+    proof_pages.show_proof(None, "page", page)
+    assert page[0].startswith("Before\n\n| over all exercises | of | held |  |\n| --- | ---: |")
+    assert "named as the mistake that they make | 2,005 | 2,004 | 99.9% |" in page[0]
+    assert "| pairs of mistakes that cannot be told apart | | 1 | |" in page[0]
+    assert "| 3 `softmax` | 3 | 2000/2000 | 1999/2000 | 4/4 | 1 |" in page[0]
+    assert "| 3 `softmax` | 7/7 | 5/7 | 2/3 |" in page[0]
+
+
+def test_figures_of_other_exercises_are_not_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(proof_pages, "PROOF", tmp_path)
+    proof_pages.save("exercises", proof_of(("project", "01_dot_products", (1,) * 12)))
+    assert proof_pages.load("exercises") is not None
+    monkeypatch.setattr(proof_pages, "fingerprint", lambda: "of changed exercises")
+    assert proof_pages.load("exercises") is None
+
+
+def test_the_score_is_counted_from_what_each_test_found():
+    exercises = [exercise for exercise in catalogue() if exercise.id == "project"]
+    found = [{"id": "project", "ways": 1, "rejected": 1, "named": 0},
+             {"id": "project", "ways": 1, "rejected": 1, "named": 1}, {"id": "project", "twins": 2}]
+    [row] = exercise_score.summary(exercises, found)
+    assert (row["ways"], row["rejected"], row["named"], row["twins"]) == (2, 2, 1, 2)
+    assert row["chapter"] == "01_dot_products" and row["mistakes"] == len(exercises[0].mistakes)
+    assert row["answers"] == 0
+
+
+def test_a_part_of_the_tests_makes_no_score(tmp_path, monkeypatch):
+    monkeypatch.setattr(proof_pages, "PROOF", tmp_path)
+    monkeypatch.setattr(exercise_score, "FOUND", [{"id": "project", "twins": 0}])
+    lines = []
+    exercise_score.report(SimpleNamespace(line=lines.append), list(catalogue()), [])
+    assert "needs all of its tests: 1 of" in lines[0] and not list(tmp_path.iterdir())
+
+
+def test_a_diagnosis_names_a_mistake_or_does_not():
+    project = catalogue()["project"]
+    assert exercise_score.is_named(project, project.mistakes[0].id)
+    assert exercise_score.is_named(project, "raises")
+    assert not exercise_score.is_named(project, "wrong-value")
+    assert not exercise_score.is_named(project, "transposed")

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 PYTEST = [PYTHON, "-m", "pytest", "-q"]
 ON_ALL_CORES = ["-n", "auto", "--dist"]
+GATE = ["tests/test_exercises_catalogue.py", "tests/test_exercise_answers.py"]
 BUILT = ROOT / "_build"
 
 
@@ -35,7 +36,10 @@ SUITES = [
     Suite("lint", "all code, in notebooks too, follows the style",
           [PYTHON, "-m", "ruff", "check", "."], 0.1),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
-          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests"], 7),
+          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests",
+           *(f"--ignore={path}" for path in GATE)], 4),
+    Suite("exercises", "every mistake is named, every right answer accepted: the score",
+          [*PYTEST, *ON_ALL_CORES, "worksteal", *GATE], 3),
     Suite("doctest", "the examples in docstrings give what they show",
           [*PYTEST, "--doctest-modules", "src"], 0.5),
     Suite("nbval", "every stored output of every chapter is what running it gives",
