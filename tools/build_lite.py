@@ -21,7 +21,7 @@ import fetch_pyodide
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "lite"
-SOURCE = ROOT / "_build" / "lite_source"
+SOURCE = ROOT / "_build" / "source_of_lite"  # not "lite…": JupyterLite would pass over it
 TARGET = ROOT / "_build" / "lite"
 WHY_OFF = "why-off.txt"
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
@@ -122,7 +122,17 @@ def build():
     if beside_cdn.exists():
         shutil.copytree(beside_cdn, TARGET / "static" / "pyodide")
     shutil.copy2(SETTINGS / "third-party.txt", TARGET)
+    name_icon()
     shutil.rmtree(SOURCE)
+
+
+def name_icon():
+    """Let each page name the site's icon, or the browser asks for one that a prefix hides."""
+    for path in TARGET.rglob("index.html"):
+        icon = "../" * len(path.relative_to(TARGET).parts) + "_static/favicon.svg"
+        text = path.read_text(encoding="utf-8")
+        link = f'<head>\n    <link rel="icon" type="image/svg+xml" href="{icon}" />'
+        path.write_text(text.replace("<head>", link, 1), encoding="utf-8")
 
 
 def copy_stub(folder):

@@ -1,0 +1,50 @@
+"""One browser for all tests, and the built site served in two ways."""
+
+import shutil
+
+import pytest
+import serving
+from playwright.sync_api import sync_playwright
+from watching import Watch
+
+CHROMIUM = shutil.which("chromium")
+HOST = "book.test"  # a name that is not loopback: no service worker, no secure context
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def port():
+    """Serve the site as ``make serve`` does."""
+    with serving.by_the_book() as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def plain_site():
+    """Serve the site from a plain file server, below a prefix."""
+    with serving.plainly() as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser):
+    """Return a function that makes a fresh visitor: a page, and the watch on what it does."""
+    contexts = []
+
+    def make(host, width=1280, theme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        contexts.append(context)
+        return context.new_page(), Watch(context, host)
+
+    yield make
+    for context in contexts:
+        context.close()
