@@ -811,7 +811,7 @@ WRONG = {
         ([1, 0.5, 0.33, 0.25], "weights-not-results"), ([0, 12, 6, 6], "excludes-itself"),
         ([12, 12, 18, 20], "sum-not-mean"), ([3, 3, 4.5, 5], "masked-after-softmax"),
         ([5, 2.67, 4, 2], "future-instead-of-past"), ([12, 6, 6], "wrong-shape"),
-        ([12, 6, 9, 6.67], None), ("12, 6, 6, 5", "wrong-dtype"), ([3, 0, 1.5, 0.5], None),
+        ([12, 6, 9, 6.67], None), ("12 6 6 5", "wrong-dtype"), ([3, 0, 1.5, 0.5], None),
     ],
     "rectangular_causal_mask": [
         (tri_of_both, "top-left-aligned"), (last_rows, "never-more-queries"),
@@ -871,7 +871,8 @@ WRONG = {
 
 RIGHT = {
     "causal_mask": [cumulated, filled_by_indices, rows_of_lists, by_subtraction],
-    "predict_causal_mixture": [[12, 6, 6, 5], (12.0, 6.0, 6.0, 5.0), np.array([12, 6, 6, 5])],
+    "predict_causal_mixture": [[12, 6, 6, 5], (12.0, 6.0, 6.0, 5.0), np.array([12, 6, 6, 5]),
+                               "12, 6, 6, 5"],
     "rectangular_causal_mask": [nested_ifs, cut_from_a_larger_one, counted_row_by_row],
     "sliding_window_mask": [clipped_start, triangle_and_not_old, by_distance, in_range],
     "fault_padded_mask": [rows_left_hidden, short_index, sample_by_sample, start_as_three_axes],

@@ -607,7 +607,7 @@ WRONG = {
     "predict_score_shape": [
         ((5, 7), "transposed"), ((7, 3), "features-kept"), ((7, 7), "queries-with-queries"),
         ((3, 3), "features-kept"), ((12, 12), "not-projected"), ((7, 12), "not-projected"),
-        ((7, 5, 3), "features-kept"), (35, "count-not-shape"), ("(7, 5)", "wrong-dtype"),
+        ((7, 5, 3), "features-kept"), (35, "count-not-shape"), ("7 by 5", "wrong-dtype"),
         ((5, 5), "queries-with-queries"), ((3, 5), "features-kept"),
     ],
     "dot_product": [
@@ -666,7 +666,7 @@ WRONG = {
 }
 
 RIGHT = {
-    "predict_score_shape": [(7, 5), [7, 5], np.array([7, 5])],
+    "predict_score_shape": [(7, 5), [7, 5], np.array([7, 5]), "(7, 5)", (7.0, 5.0)],
     "dot_product": [while_loop, generator, matrix_product, by_law_of_cosines],
     "all_scores": [comprehension, tensordot, broadcast, column_by_column],
     "cosine_similarity": [conditional, square_root_of_products, unit_vectors, tiny_epsilon],

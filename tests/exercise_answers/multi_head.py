@@ -690,7 +690,7 @@ WRONG = {
         (36, "past-instead-of-future"),
         (72, "counted-from-one"),
         (61, None),
-        ("60", None),
+        ("sixty", "wrong-dtype"),
     ],
     "parameter_count": [
         (forgets_wo, "no-output-projection"),
@@ -749,7 +749,7 @@ RIGHT = {
                     merge_token_by_token],
     "repeat_kv": [repeat_in_a_list, repeat_by_index, repeat_into_room,
                   repeat_by_tile_of_a_new_axis],
-    "predict_changed_numbers": [60, 5 * 12, np.count_nonzero(np.ones((5, 12)))],
+    "predict_changed_numbers": [60, 60.0, "60", np.count_nonzero(np.ones((5, 12)))],
     "parameter_count": [counts_shapes, counts_with_a_fraction, counts_real_arrays],
     "fault_sum_of_heads": [mends_the_slice, cuts_wo_first, joins_after_all],
     "causal_multi_head_attention": [layer_in_steps, layer_by_calling_attention, layer_head_by_head,

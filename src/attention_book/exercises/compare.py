@@ -94,6 +94,17 @@ def first_difference(got, wanted, tolerance=TOLERANCE):
     return tuple(int(axis[0]) for axis in asarray(wrong).nonzero()) if got.shape else ()
 
 
+def same_but_for_a_factor(got, wanted, tolerance=TOLERANCE):
+    """Tell whether one array is another times a number that is neither zero nor infinite."""
+    if got.shape != wanted.shape or got.values is None or not got.values.size:
+        return False
+    largest = absolute(wanted.values).argmax()
+    with errstate(all="ignore"):
+        factor = got.values.flat[largest] / wanted.values.flat[largest]
+        return bool(isfinite(factor) and factor != 0
+                    and close(got.values, factor * wanted.values, tolerance).all())
+
+
 def telling(parts):
     """Tell whether a result is too particular to be equal to another one by chance."""
     return any(part.family in ("float", "half") and part.values is not None and part.values.size

@@ -149,6 +149,12 @@ def _shuffled_in_place(attend, x, rng):
     return np.allclose(attend(shuffled), attend(x))
 
 
+def _shuffled_itself(attend, x, rng):
+    before = attend(x)
+    rng.shuffle(x)
+    return np.allclose(attend(x), before)
+
+
 def _shuffled_apart(attend, x, rng):
     return np.allclose(attend(rng.permutation(x)), rng.permutation(attend(x)))
 
@@ -238,7 +244,7 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
                      "mixture be?",
             ways=(_tries(lambda attend, x, order: np.allclose(attend(x[order]), attend(x))),
                   _once(lambda attend, x, order: np.allclose(attend(x[order]), attend(x))),
-                  _shuffled_in_place),
+                  _shuffled_in_place, _shuffled_itself),
             step=_COMPARE,
         ),
         Mistake(

@@ -46,13 +46,15 @@ class Outcome:
     changed: int | None = None  # which argument it wrote to
     calls: tuple = ()
     peak: int = 0  # bytes, where they were measured
+    several: str = ""  # "a tuple of 2", where it is one
+    limit: float = 0.0  # seconds for all inputs together
 
 
 class Runner:
     """Runs answers within one budget of seconds; use as a context."""
 
     def __init__(self, exercise, seconds):
-        self.exercise, self.left = exercise, seconds
+        self.exercise, self.left, self.limit = exercise, seconds, seconds
         self.watch, self.memory = Watch(), MemoryLimit()
 
     def __enter__(self):
@@ -68,7 +70,7 @@ class Runner:
             found = self._try(answer, case, listen)
         if self.watch.interrupted:
             raise KeyboardInterrupt
-        return Outcome(**found, printed=printed.getvalue())
+        return Outcome(**found, printed=printed.getvalue(), limit=self.limit)
 
     def run_own(self, answers, cases):
         """Return the outcomes of the catalogue's own answers, which leave nothing to put back."""
@@ -107,7 +109,8 @@ class Runner:
                 sys.setprofile(listen)
             value = function(*args)
             found = {"ended": "returned", "returned": type(value).__name__, "peak": memory.stop(),
-                     "parts": read(value, len(self.exercise.parts))}
+                     "parts": read(value, len(self.exercise.parts)),
+                     "several": f"a tuple of {len(value)}" if type(value) is tuple else ""}
             value = None  # its own clean-up runs under the watch too
             return found, None
         except TimeUp:

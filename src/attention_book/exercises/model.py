@@ -77,6 +77,34 @@ class Step:
     shown: str = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with an answer in general terms, shared by all exercises.
+
+    Parameters
+    ----------
+    id : str
+        One of the general ids, ``wrong-shape``.
+    seen : str
+        One sentence on what was seen.
+    question : str
+        A question that leads on.
+    first : str
+        The first difference: index, got, wanted.
+    beside : str
+        What to say of it beside a named mistake, where ``seen`` would say too much.
+    right : bool
+        Whether the result is right all the same.
+    """
+
+    id: str
+    seen: str
+    question: str
+    first: str = ""
+    beside: str = ""
+    right: bool = False
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Exercise:
     """An exercise with everything that judges it and names its mistakes.
@@ -136,15 +164,19 @@ class Exercise:
 
 
 class Watched:
-    """A function handed to an answer as an argument, whose calls are counted and kept."""
+    """A function handed to an answer as an argument, whose calls are counted and kept.
+
+    It works on copies: what an answer then does to its own arrays changes no earlier result.
+    """
 
     def __init__(self, function):
         self.function, self.calls = function, []
 
     def __call__(self, *args):
+        given = [asarray(arg) for arg in args]
         if len(self.calls) < 100:
-            self.calls.append(tuple(array(asarray(arg)) for arg in args))
-        return self.function(*args)
+            self.calls.append(tuple(map(array, given)))
+        return self.function(*map(array, given))
 
     def __deepcopy__(self, memo):
         return Watched(self.function)

@@ -53,10 +53,15 @@ def name_mistake(exercise, outcomes, wrong):
     A mistake is named if one way of making it gives the same everywhere. Failing that, the answer
     may have a second fault: the mistake is then the one that explains most of what is wrong, and
     contradicts nothing that is right.
+
+    An answer that writes into an array which it also hands to a function is compared only with
+    ways that do so too: what it found may be due to that alone.
     """
     if not any(wrong):
         return None
     made = mistakes_made(exercise)
+    if any(outcome.calls for outcome in outcomes) and _writes(outcomes):
+        made = {name: tuple(filter(_writes, ways)) for name, ways in made.items()}
     for name, ways in made.items():
         if any(_same_everywhere(exercise, outcomes, way) for way in ways):
             return exercise.mistake(name)
@@ -71,6 +76,10 @@ def twins(exercise):
     made = list(mistakes_made(exercise).items())
     return [(name, other) for i, (name, ways) in enumerate(made) for other, others in made[i + 1:]
             if any(_same_everywhere(exercise, way, again) for way in ways for again in others)]
+
+
+def _writes(outcomes):
+    return any(outcome.changed is not None for outcome in outcomes)
 
 
 def _same_everywhere(exercise, some, others):
