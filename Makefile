@@ -20,14 +20,14 @@ help: ## say what there is
 
 serve: $(READY) ## build the site and serve it on http://localhost:8000 (PORT=, HOST=)
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT) --free
-	@$(BIN)/python tools/run_suites.py site
+	@$(BIN)/python tools/run_suites.py lite site
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT)
 
 test: $(READY) ## check everything that must hold (SUITES="lint nbval" for some of it)
 	@$(BIN)/python tools/run_suites.py $(SUITES)
 
 book: $(READY) ## build the site into _build/html
-	@$(BIN)/python tools/run_suites.py site
+	@$(BIN)/python tools/run_suites.py lite site
 
 lab: $(READY) ## open the chapters in JupyterLab
 	@$(BIN)/python -m jupyterlab --LabApp.default_url=/lab/tree/notebooks

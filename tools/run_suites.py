@@ -28,7 +28,7 @@ class Suite:
     proves: str
     command: list
     minutes: float
-    tools: dict = field(default_factory=dict)  # program: how to install it
+    tools: dict = field(default_factory=dict)  # program or built file: how to come by it
     stale: tuple = ()  # folders that must not survive from an earlier run
 
 
@@ -37,7 +37,7 @@ SUITES = [
           [PYTHON, "-m", "ruff", "check", "."], 0.1),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests",
-           *(f"--ignore={path}" for path in GATE)], 4),
+           *(f"--ignore={path}" for path in [*GATE, "tests/browser"])], 4),
     Suite("exercises", "every mistake is named, every right answer accepted: the score",
           [*PYTEST, *ON_ALL_CORES, "worksteal", *GATE], 3),
     Suite("doctest", "the examples in docstrings give what they show",
@@ -46,11 +46,17 @@ SUITES = [
           [*PYTEST, *ON_ALL_CORES, "loadfile",  # a notebook's cells belong together
            "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
            "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 3),
+    Suite("lite", "JupyterLite is built from files that are the official ones",
+          [PYTHON, "tools/build_lite.py"], 1),
     Suite("site", "the site builds from scratch without a warning",
           ["jupyter-book", "build", ".", "--all", "-W", "-n", "--keep-going"], 1,
           stale=("html", "jupyter_execute", ".doctrees")),
     Suite("links", "the built pages have content, no dead link and no other host",
           [PYTHON, "tools/check_site.py", "_build/html"], 0.1),
+    Suite("browser", "pages and chapters in a real browser: no error, no fault, no other host",
+          [*PYTEST, "tests/browser"], 15, tools={
+              "chromium": "install it (Debian and Ubuntu: apt-get install chromium)",
+              "_build/html/lite/index.html": "the suites lite and site build it"}),
 ]
 
 
@@ -70,7 +76,8 @@ def main(names):
 def run(suite):
     """Run one suite; return its verdict and its time in seconds."""
     print(f"\n=== {suite.name}: {suite.proves}", flush=True)
-    missing = [tool for tool in suite.tools if shutil.which(tool) is None]
+    missing = [tool for tool in suite.tools
+               if not (shutil.which(tool) or (ROOT / tool).is_file())]
     for tool in missing:
         print(f"{tool} is missing: {suite.tools[tool]}.", flush=True)
     if missing:
