@@ -1,0 +1,152 @@
+// What every moving figure uses. Python puts this before the figure's own file: on a static page a
+// module cannot import its neighbour.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an SVG element: svg("circle", { r: 4, onclick: f }, child, "text"). */
+function svg(tag, attributes, ...children) {
+  return made(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Make an HTML element in the same way. */
+function html(tag, attributes, ...children) {
+  return made(document.createElement(tag), attributes, children);
+}
+
+function made(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) set(element, name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Set an attribute, or listen where its name begins with "on"; false and null leave it out. */
+function set(element, name, value) {
+  if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+  else if (value === false || value == null) element.removeAttribute(name);
+  else element.setAttribute(name, value === true ? "" : value);
+}
+
+/** Write a number as the book does, with a true minus sign. */
+function number(x, decimals = 2) {
+  if (Number.isNaN(x)) return "NaN";
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
+  const size = Math.abs(x).toFixed(decimals);
+  return x < 0 && Number(size) ? `−${size}` : size;
+}
+
+/** Keep a number between two others. */
+const between = (x, least, most) => Math.min(most, Math.max(least, x));
+
+/** Change some of the model's values, and tell Python. */
+function change(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
+}
+
+/** Call `redraw` now, and whenever one of these values changes; return what ends that. */
+function follow(model, names, redraw) {
+  for (const name of names) model.on(`change:${name}`, redraw);
+  redraw();
+  return () => names.forEach((name) => model.off(`change:${name}`, redraw));
+}
+
+/** A labelled slider for one value of the model; `read` and `write` turn it into a position. */
+function slider(model, name, { label, min, max, step, show = number, read = (x) => x, write = (x) => x }) {
+  const shown = html("output", {});
+  const input = html("input", {
+    type: "range", min, max, step, "data-control": name,
+    oninput: () => change(model, { [name]: write(Number(input.value)) }),
+  });
+  const update = () => {
+    const value = model.get(name);
+    input.value = read(value);
+    shown.textContent = show(value);
+    input.setAttribute("aria-valuetext", show(value));
+  };
+  model.on(`change:${name}`, update);
+  update();
+  return html("label", { class: "ab-control" }, html("span", {}, label), input, shown);
+}
+
+/** A labelled choice of one value of the model. */
+function choice(model, name, { label, options }) {
+  const select = html("select", {
+    "data-control": name,
+    onchange: () => change(model, { [name]: options[select.selectedIndex][0] }),
+  }, ...options.map(([, text]) => html("option", {}, text)));
+  const update = () => {
+    select.selectedIndex = options.findIndex(([value]) => value === model.get(name));
+  };
+  model.on(`change:${name}`, update);
+  update();
+  return html("label", { class: "ab-control" }, html("span", {}, label), select);
+}
+
+/** A button. */
+const button = (text, onclick, attributes) =>
+  html("button", { type: "button", class: "ab-button", onclick, ...attributes }, text);
+
+/** Let pointer and arrow keys move an element: `moved(x, y)` in the drawing's own units. */
+function draggable(handle, drawing, { at, moved, step }) {
+  const point = (event) => {
+    const place = drawing.createSVGPoint();
+    [place.x, place.y] = [event.clientX, event.clientY];
+    return place.matrixTransform(drawing.getScreenCTM().inverse());
+  };
+  handle.addEventListener("pointerdown", (event) => {
+    handle.setPointerCapture(event.pointerId);
+    handle.focus();
+    event.preventDefault();
+  });
+  handle.addEventListener("pointermove", (event) => {
+    if (!handle.hasPointerCapture(event.pointerId)) return;
+    const { x, y } = point(event);
+    moved(x, y);
+  });
+  const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  handle.addEventListener("keydown", (event) => {
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    const [x, y] = at();
+    moved(x + step * keys[event.key][0], y + step * keys[event.key][1]);
+  });
+}
+
+/** The text that says what the figure shows now; screen readers hear it when a change has ended. */
+function spoken() {
+  const element = html("p", { class: "ab-state", "aria-live": "polite" });
+  let waiting;
+  return [element, (text) => {
+    clearTimeout(waiting);
+    if (!element.textContent) element.textContent = text;
+    else waiting = setTimeout(() => { element.textContent = text; }, 200);
+  }];
+}
+
+/** Whether the reader wants no motion. */
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** On a static page: bring the figures of one kind to life, each with the state beside it. */
+function mountAll(kind, render) {
+  for (const el of document.querySelectorAll(`[data-explorable="${kind}"]:not([data-alive])`)) {
+    el.dataset.alive = "";
+    const state = JSON.parse(el.dataset.state);
+    const listeners = {};
+    const model = {
+      get: (name) => state[name],
+      set: (name, value) => {
+        if (JSON.stringify(state[name]) === JSON.stringify(value)) return;
+        state[name] = value;
+        (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
+      },
+      on: (event, listener) => (listeners[event] ??= []).push(listener),
+      off: (event, listener) => {
+        listeners[event] = (listeners[event] ?? []).filter((other) => other !== listener);
+      },
+      save_changes: () => {},
+    };
+    const stage = html("div", { class: "ab-stage" });
+    render({ model, el: stage });
+    el.querySelector(".ab-before").replaceWith(stage);
+  }
+}
