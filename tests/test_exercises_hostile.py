@@ -1,5 +1,7 @@
 """Results and answers that would deceive, flood or break the engine: the verdict stays plain."""
 
+import builtins
+import os
 import tracemalloc
 
 import numpy as np
@@ -71,3 +73,89 @@ def test_long_text_is_turned_away_before_numpy_reads_it(value):
         tracemalloc.stop()
     assert part.values is None and "text" in part.described
     assert peak < 10**5
+
+
+# --- what an answer changes is changed back -------------------------------------------------------
+KEPT = {name: getattr(builtins, name) for name in dir(builtins) if name != "_"}
+NAMES = ["sum", "zip", "len", "all", "any", "map", "vars", "isinstance", "type", "enumerate",
+         "str", "dict", "tuple", "getattr", "BaseException", "Exception", "min", "max", "iter",
+         "__import__"]
+
+
+def replaces_builtins(x):
+    result = right(x)
+    for name in NAMES:
+        setattr(builtins, name, lambda *_, **__: True)
+    return result
+
+
+def replaces_builtins_and_raises(x):
+    result = {}
+    for name in NAMES:
+        setattr(builtins, name, None)
+    return result["x"]
+
+
+def deletes_builtins(x):
+    result = right(x)
+    for name in NAMES:
+        delattr(builtins, name)
+    return result
+
+
+class ReplacesWhenRead:
+    """Replaces builtins only while its result is looked at."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None):
+        replaces_builtins(self.value)
+        return self.value
+
+
+@pytest.fixture
+def built_in():
+    yield
+    changed = [name for name, value in KEPT.items() if builtins.__dict__.get(name) is not value]
+    builtins.__dict__.update(KEPT)
+    assert changed == []
+
+
+@pytest.mark.parametrize(("answer", "wanted"), [
+    (replaces_builtins, None), (replaces_builtins_and_raises, "raises"), (deletes_builtins, None),
+    (lambda x: ReplacesWhenRead(right(x)), "raises")])
+def test_builtins_are_put_back_at_once(answer, wanted, built_in):
+    assert diagnosis(answer) == wanted
+
+
+def test_builtins_replaced_before_the_check_do_not_reach_the_judge(monkeypatch):
+    monkeypatch.setattr(builtins, "sum", lambda *_: 1.0)
+    assert diagnosis(lambda a, b: sum(a * b), "dot_product") is not None
+    assert sum([1, 2]) == 1.0  # the learner's own patch is the learner's
+
+
+def goes_elsewhere(x):
+    os.chdir(os.sep)
+    return right(x)
+
+
+def goes_elsewhere_and_raises(x):
+    os.chdir(os.sep)
+    raise ValueError
+
+
+@pytest.mark.parametrize("answer", [goes_elsewhere, goes_elsewhere_and_raises])
+def test_an_answer_that_changes_the_folder_is_brought_back(answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check("softmax", answer)
+    assert os.getcwd() == str(tmp_path)
+
+
+def test_a_folder_that_is_gone_harms_nothing(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert diagnosis(right) is None
+    assert diagnosis(goes_elsewhere) is None

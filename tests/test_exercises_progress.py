@@ -23,6 +23,8 @@ def notebook(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record, "_AUTOMATIC", ())
     monkeypatch.setattr(record, "_memory", {})
+    monkeypatch.setattr(record, "_said", set())
+    monkeypatch.setattr(record, "_pending", [])
     return tmp_path
 
 
@@ -89,6 +91,99 @@ def test_a_damaged_record_is_put_aside_and_said(notebook, text):
     assert check("softmax", right).passed
     assert Path(record.ASIDE).read_text(encoding="utf-8") == text
     assert record.ASIDE in repr(progress()) and state() == "✓ passed, 1 try"
+    assert record.ASIDE not in repr(progress())  # it is said once
+    assert names_left(notebook) == [record.ASIDE, record.FILE]
+
+
+def test_a_record_is_put_aside_again_when_it_is_damaged_again(notebook):
+    for text in ("{", "["):
+        Path(record.FILE).write_text(text, encoding="utf-8")
+        assert record.ASIDE in repr(progress())
+        assert Path(record.ASIDE).read_text(encoding="utf-8") == text
+        assert record.ASIDE not in repr(progress())
+
+
+def test_a_record_put_aside_long_ago_is_no_news(notebook):
+    Path(record.ASIDE).touch()
+    check("softmax", right)
+    assert record.ASIDE not in repr(progress())
+
+
+GOOD = {"passed": True, "attempts": 4, "last": None}
+
+
+@pytest.mark.parametrize("change", [
+    '"attempts": -5', '"attempts": 0', '"attempts": 1e400', '"attempts": 1e999', '"attempts": NaN',
+    f'"attempts": 1{"0" * 30}', f'"attempts": 1{"0" * 5000}', '"attempts": 2.5',
+    '"attempts": true', '"attempts": null', '"passed": 3', '"passed": "yes"', '"last": 7',
+    f'"last": "{"x" * 500}"', '"last": ["raises"]'], ids=lambda text: text[:24])
+def test_an_absurd_entry_is_damage(notebook, change):
+    name = change.partition(":")[0]
+    old = {'"attempts"': '"attempts": 4', '"passed"': '"passed": true', '"last"': '"last": null'}
+    entry = json.dumps(GOOD).replace(old[name], change)
+    text = f'{{"exercises": {{"softmax": {entry}, "project": {json.dumps(GOOD)}}}}}'
+    Path(record.FILE).write_text(text, encoding="utf-8")
+    shown = repr(progress())
+    assert record.ASIDE in shown and state() == "–"
+    assert Path(record.ASIDE).read_text(encoding="utf-8") == text
+    if "0" * 5000 not in change:  # that one cannot be read at all
+        assert state("project") == "✓ passed, 4 tries"
+    assert check("softmax", right).passed and state() == "✓ passed, 1 try"
+
+
+def test_a_record_of_deep_brackets_is_damage(notebook):
+    Path(record.FILE).write_text("[" * 10**5, encoding="utf-8")
+    assert state() == "–" and Path(record.ASIDE).exists()
+
+
+def test_a_count_stops_where_it_would_be_absurd(notebook):
+    entry = GOOD | {"attempts": record.MOST}
+    Path(record.FILE).write_text(json.dumps({"exercises": {"softmax": entry}}), encoding="utf-8")
+    check("softmax", right)
+    check("softmax", right)
+    assert state() == f"✓ passed, {record.MOST} tries" and names_left(notebook) == [record.FILE]
+
+
+def refuse(*_, **__):
+    raise PermissionError(13, "Permission denied")
+
+
+def test_where_nothing_can_be_kept_the_table_says_so_once(notebook, monkeypatch):
+    monkeypatch.setattr(record.os, "open", refuse)
+    check("softmax", right)
+    check("softmax", right)
+    shown = repr(progress())
+    assert shown.count("cannot be kept") == 1 and "lost when the notebook closes" in shown
+    assert "Permission denied" in shown and record.FILE in shown
+    assert "cannot be kept" not in repr(progress())
+    check("softmax", right)
+    assert "cannot be kept" not in repr(progress()) and state() == "✓ passed, 3 tries"
+
+
+def test_a_folder_that_is_read_only_is_seen_before_anything_is_lost(notebook, monkeypatch):
+    monkeypatch.setattr(record.os, "access", lambda path, mode: False)
+    assert "lost when the notebook closes" in repr(progress())
+    assert "lost" not in repr(progress())
+
+
+def test_a_folder_that_can_be_written_gets_no_warning(notebook):
+    check("softmax", right)
+    assert "lost" not in repr(progress())
+
+
+def test_an_automatic_run_is_told_nothing_of_what_is_not_kept(notebook, monkeypatch):
+    monkeypatch.setattr(record, "_AUTOMATIC", AUTOMATIC)
+    monkeypatch.setattr(record.os, "access", lambda path, mode: False)
+    check("softmax", right)
+    assert "lost" not in repr(progress())
+
+
+def test_a_damaged_record_that_cannot_be_moved_is_said_once(notebook, monkeypatch):
+    Path(record.FILE).write_text("{", encoding="utf-8")
+    monkeypatch.setattr(record.os, "replace", refuse)
+    assert "is damaged" in repr(progress())
+    assert "is damaged" not in repr(progress())
+    assert names_left(notebook) == [record.FILE]
 
 
 def test_a_record_that_is_no_text_is_put_aside(notebook):
@@ -98,9 +193,6 @@ def test_a_record_that_is_no_text_is_put_aside(notebook):
 
 
 def test_where_nothing_can_be_written_memory_serves(notebook, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
     monkeypatch.setattr(record.os, "open", refuse)
     assert check("softmax", right).passed
     assert names_left(notebook) == [] and state() == "✓ passed, 1 try"
@@ -154,7 +246,9 @@ def test_a_lock_that_is_held_too_long_is_not_waited_for(notebook, monkeypatch):
     monkeypatch.setattr(record, "_PATIENCE", 0.1)
     Path(record._LOCK).touch()
     check("softmax", right)
-    assert names_left(notebook) == [record._LOCK] and state() == "✓ passed, 1 try"
+    assert names_left(notebook) == [record._LOCK]
+    assert "(another notebook is writing to it)" in repr(progress())
+    assert state() == "✓ passed, 1 try"
 
 
 def test_a_lock_that_is_let_go_is_waited_for(notebook):

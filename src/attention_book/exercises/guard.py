@@ -1,5 +1,6 @@
 """Running an answer: whatever it does, this returns what came of it."""
 
+import builtins
 import copy
 import linecache
 import re
@@ -107,9 +108,9 @@ class Runner:
         try:
             if listen:
                 sys.setprofile(listen)
-            value = function(*args)
+            value = _alone(function, *args)
             found = {"ended": "returned", "returned": type(value).__name__, "peak": memory.stop(),
-                     "parts": read(value, len(self.exercise.parts)),
+                     "parts": _alone(read, value, len(self.exercise.parts)),
                      "several": f"a tuple of {len(value)}" if type(value) is tuple else ""}
             value = None  # its own clean-up runs under the watch too
             return found, None
@@ -148,6 +149,15 @@ class _Peak:
             tracemalloc.stop()
         self.measured = self.own = False
         return peak
+
+
+def _alone(function, *args):
+    """Call a function, and give Python's own names their meaning again right after it."""
+    kept = dict(vars(builtins))
+    try:
+        return function(*args)
+    finally:
+        builtins.__dict__.update(kept)
 
 
 def read(value, n_parts):

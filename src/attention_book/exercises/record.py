@@ -1,6 +1,7 @@
 """What has passed, kept in a small file beside the notebook."""
 
 import contextlib
+import errno
 import html
 import json
 import os
@@ -12,8 +13,11 @@ ASIDE = ".attention_book_progress.damaged.json"
 _LOCK = ".attention_book_progress.lock"
 _AUTOMATIC = ("CI", "PYTEST_CURRENT_TEST")  # set in the environment of an automatic run
 _PATIENCE, _STALE = 2.0, 10.0  # seconds to wait for another notebook; after which it has died
+MOST = 10**6  # tries that can be meant; a larger number on file is damage
+_LONGEST = 80  # characters of a mistake's name
 
 _memory = {}  # what could not be written, or should not be
+_said, _pending = set(), []  # notes for the next table; each is said once
 
 
 class Progress:
@@ -42,25 +46,31 @@ def note_result(result):
     """Add one verdict to the record; a notebook with nothing solved leaves no file."""
     if result.diagnosis == "not-attempted":
         return
-    with contextlib.suppress(OSError):
+    try:
         if _may_write():
             with _locked():
-                entries, _ = _read()
+                entries = _read()
                 _add(entries, result)
                 _write(entries)
             return
+    except OSError as error:
+        _not_kept(error.strerror)
     _add(_memory, result)
 
 
 def table(exercises):
     """Return the :class:`Progress` of these exercises."""
-    entries, notes = _read()
+    entries = _read()
     for name, entry in _memory.items():
         entries[name] = _merged(entries.get(name, {}), entry)
     rows = [(exercise.id, exercise.chapter, _state(entries.get(exercise.id)))
             for exercise in exercises]
     passed = sum(bool(entries.get(exercise.id, {}).get("passed")) for exercise in exercises)
-    return Progress(rows, [f"{passed} of {len(rows)} passed", *notes])
+    if _may_write() and not os.access(os.curdir, os.W_OK):
+        _not_kept("the folder is read-only")
+    notes = [f"{passed} of {len(rows)} passed", *_pending]
+    _pending.clear()
+    return Progress(rows, notes)
 
 
 def _state(entry):
@@ -77,7 +87,7 @@ def _add(entries, result):
 
 def _merged(old, new):
     return {"passed": bool(old.get("passed")) or new["passed"],
-            "attempts": old.get("attempts", 0) + new["attempts"],
+            "attempts": min(old.get("attempts", 0) + new["attempts"], MOST),
             "last": new["last"]}
 
 
@@ -86,22 +96,59 @@ def _may_write():
     return not any(map(os.environ.get, _AUTOMATIC))
 
 
+def _not_kept(why):
+    """Say, once, that what has passed is only remembered."""
+    if "not kept" not in _said:
+        _said.add("not kept")
+        _pending.append(f"Results cannot be kept in {FILE} ({why}): they are lost when the "
+                        "notebook closes.")
+
+
 def _read():
-    """Return the entries on file and what to say about them; a damaged file is put aside."""
-    entries = {}
+    """Return the sound entries on file; a file in which something is damaged is put aside."""
     try:
         text = Path(FILE).read_text(encoding="utf-8")
-        entries = {str(name): _merged({}, entry)
-                   for name, entry in json.loads(text)["exercises"].items()}
+        stored = dict(json.loads(text)["exercises"])
     except FileNotFoundError:
-        pass
+        return {}
     except OSError as error:
-        return {}, [f"{FILE} cannot be read ({error.strerror}); this table is from memory."]
-    except (ValueError, TypeError, KeyError, AttributeError):
-        with contextlib.suppress(OSError):
-            os.replace(FILE, ASIDE)
-    aside = Path(ASIDE).exists()
-    return entries, [f"A damaged record was put aside as {ASIDE}."] if aside else []
+        _say(f"{FILE} cannot be read ({error.strerror}); this table is from memory.")
+        return {}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        _put_aside({})
+        return {}
+    entries = {name: entry for name, entry in stored.items() if _is_sound(entry)}
+    if len(entries) < len(stored):
+        _put_aside(entries)
+    return entries
+
+
+def _is_sound(entry):
+    """Tell whether an entry on file can have been written by this module."""
+    if type(entry) is not dict or set(entry) != {"passed", "attempts", "last"}:
+        return False
+    tries, last = entry["attempts"], entry["last"]
+    return (type(entry["passed"]) is bool and type(tries) is int and 1 <= tries <= MOST
+            and (last is None or (type(last) is str and len(last) <= _LONGEST)))
+
+
+def _put_aside(entries):
+    """Move a damaged file away, and keep what is sound in it."""
+    try:
+        os.replace(FILE, ASIDE)
+        if entries:
+            _write(entries)
+    except OSError as error:
+        _say(f"{FILE} is damaged, and cannot be moved ({error.strerror}).")
+    else:
+        _pending.append(f"A damaged record was put aside as {ASIDE}.")
+
+
+def _say(note):
+    """Put a note under the next table, unless it has been there before."""
+    if note not in _said:
+        _pending.append(note)
+        _said.add(note)
 
 
 def _write(entries):
@@ -128,7 +175,7 @@ def _locked():
                 if time.time() - os.stat(_LOCK).st_mtime > _STALE:
                     os.unlink(_LOCK)
             if time.monotonic() > until:
-                raise
+                raise TimeoutError(errno.ETIMEDOUT, "another notebook is writing to it") from None
             time.sleep(0.01)
     try:
         yield

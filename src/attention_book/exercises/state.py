@@ -1,17 +1,26 @@
-"""What an answer might leave changed, put back: streams, filters, limits, NumPy's own names."""
+"""What an answer might leave changed, put back: streams, folder, limits, Python's own names."""
 
+import builtins
 import contextlib
 import io
 import math
-import operator
+import os
 import sys
 import warnings
 
 import numpy as np
 
-_MODULES = (np, np.linalg, np.random, math)
-_PRISTINE = tuple((module, dict(vars(module))) for module in _MODULES)
+_MODULES = (builtins, np, np.linalg, np.random, math)
 _MOST_PRINTED = 2000
+
+
+def _names():
+    """Return what the modules' names stand for; ``_`` is the interpreter's last value."""
+    return [(module, {name: value for name, value in vars(module).items() if name != "_"})
+            for module in _MODULES]
+
+
+_PRISTINE = _names()
 
 
 class Printed(io.StringIO):
@@ -32,7 +41,7 @@ def preserved():
     streams = sys.stdin, sys.stdout, sys.stderr
     trace, profile = sys.gettrace(), sys.getprofile()
     recursion, options = sys.getrecursionlimit(), np.get_printoptions()
-    names = [(module, dict(vars(module))) for module in _MODULES]
+    names, folder = _names(), _folder()
     with warnings.catch_warnings(), np.errstate(all="ignore"), _notebook(printed):
         warnings.simplefilter("ignore")
         sys.stdout, sys.stderr = printed, Printed()
@@ -40,6 +49,7 @@ def preserved():
             yield printed
         finally:
             _put_back(names)
+            _go_back(folder)
             sys.stdin, sys.stdout, sys.stderr = streams
             sys.setrecursionlimit(recursion)
             _resume(sys.getprofile, sys.setprofile, profile)
@@ -49,8 +59,8 @@ def preserved():
 
 @contextlib.contextmanager
 def pristine():
-    """Give NumPy's names their first meaning for a while, whatever was done to them."""
-    names = [(module, dict(vars(module))) for module in _MODULES]
+    """Give Python's and NumPy's names their first meaning for a while."""
+    names = _names()
     _put_back(_PRISTINE)
     try:
         yield
@@ -70,9 +80,22 @@ def _resume(get, install, saved):
 
 
 def _put_back(names):
+    """Restore names, without the help of any that may have been replaced."""
     for module, saved in names:
-        if not all(map(operator.is_, map(vars(module).get, saved), saved.values())):
-            vars(module).update(saved)
+        module.__dict__.update(saved)
+
+
+def _folder():
+    try:
+        return os.getcwd()
+    except OSError:  # it is gone
+        return None
+
+
+def _go_back(folder):
+    if folder is not None and folder != _folder():
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
 
 
 @contextlib.contextmanager
