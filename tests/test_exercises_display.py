@@ -18,13 +18,14 @@ right = catalogue()["softmax"].solution
 VERDICTS = [check("softmax", right), check("softmax", lambda x: x / x.sum(axis=-1, keepdims=True)),
             check("softmax", ...), check("predict_shifted_softmax", [0, 0, 1]),
             check("softmax", lambda x: "<b>&")]
+SIGNS = {None: "✓", "not-attempted": "○"}
 SHOWN = pytest.mark.parametrize("result", VERDICTS, ids=lambda result: str(result.diagnosis))
 
 
 @SHOWN
 def test_a_terminal_shows_the_sign_the_name_and_the_message(result):
     first, _, rest = repr(result).partition("\n")
-    assert first.startswith("✓ " if result.passed else "✗ ")
+    assert first.startswith(SIGNS.get(result.diagnosis, "✗") + " ")
     assert first.endswith("passed" if result.passed else result.diagnosis)
     assert rest == result.message
     assert all(len(line) <= WIDTH for line in repr(result).splitlines())
@@ -53,7 +54,22 @@ def test_a_notebook_shows_the_same_words(result):
     reader = Reader(result._repr_html_())
     assert reader.open == []
     assert re.sub(r"\W", "", reader.text) == re.sub(r"\W", "", repr(result))
-    assert ("✓" if result.passed else "✗") in reader.text
+    assert reader.text.split()[0] == SIGNS.get(result.diagnosis, "✗")
+
+
+def test_a_stub_is_no_failure_to_look_at():
+    """Passed, failed and not begun differ in sign and in colour; grey is neither good nor bad."""
+    colours = {}
+    for result in VERDICTS:
+        sign, page = repr(result)[0], result._repr_html_()
+        found = set(re.findall(r"#\w{6}", page))
+        assert len(found) == 1, page  # badge and edge have one colour
+        colours.setdefault(sign, found).update(found)
+    assert set(colours) == {"✓", "✗", "○"}
+    assert len(set.union(*colours.values())) == 3 == sum(map(len, colours.values()))
+    grey = colours["○"].pop()
+    channels = [int(grey[i:i + 2], 16) for i in (1, 3, 5)]
+    assert max(channels) - min(channels) <= 10
 
 
 def test_what_an_answer_says_is_not_taken_for_html():
@@ -114,7 +130,7 @@ def text(outputs):
 
 
 @pytest.mark.parametrize(("position", "wanted"), [
-    (1, "✗ softmax: not-attempted"), (2, "✗ softmax: sum-normalised"),
+    (1, "○ softmax: not-attempted"), (2, "✗ softmax: sum-normalised"),
     (3, "✗ softmax: sum-normalised"), (4, "✓ softmax: passed"), (5, "✗ softmax: raises"),
     (6, "✗ softmax: prints-instead-of-returning"), (7, "✗ softmax: raises"),
     (8, "✗ softmax: too-slow"), (9, "✗ softmax: raises"), (10, "np.float64(2.72)"),

@@ -273,5 +273,5 @@ def test_a_hint_is_shown_without_quotation_marks(monkeypatch):
 
 
 def test_a_hint_for_nothing():
-    with pytest.raises(ValueError, match="wanted one of"):
+    with pytest.raises(ValueError, match='did you mean "softmax"'):
         hint("soft")

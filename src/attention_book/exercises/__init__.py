@@ -16,6 +16,7 @@ _CHAPTERS = ("dot_products", "scaling", "stable_softmax", "weighted_values", "ca
 __all__ = ["Exercise", "Mistake", "Result", "catalogue", "check", "hint", "progress"]
 
 _MISSING = object()
+_LONGEST = 80  # characters of an unknown id that are repeated
 _hints_given = {}
 
 
@@ -106,10 +107,11 @@ def _find(exercise_id):
         raise TypeError(f"exercise_id: got a value of type {type(exercise_id).__name__}; wanted "
                         'the exercise\'s id as text, before the answer: check("softmax", softmax)')
     if exercise_id not in _BY_ID:
-        near = difflib.get_close_matches(exercise_id, _BY_ID, n=1, cutoff=0.5)
-        guess = f' Did you mean "{near[0]}"?' if near else ""
-        raise ValueError(f'exercise_id: got "{exercise_id}"; wanted one of {", ".join(_BY_ID)}.'
-                         f"{guess}")
+        got, every = exercise_id[:_LONGEST], ", ".join(_BY_ID)
+        near = difflib.get_close_matches(got, _BY_ID, n=1, cutoff=0.5)
+        asked = (f'did you mean "{near[0]}"? The exercises are {every}' if near
+                 else f"wanted one of {every}")
+        raise ValueError(f'exercise_id: got "{got}"; {asked}.')
     return _BY_ID[exercise_id]
 
 

@@ -63,8 +63,10 @@ def _wrong_shape(exercise, position, name, got, want):
         axes = len(want.shape) and want.shape[0]
         return Problem("wrong-shape", f"{seen}; wanted {axes or 'one'} number{'s' * (axes > 1)}",
                        "What does each number of the answer stand for?")
-    question = (f"What does each of your axes stand for? Wanted is {_axes(exercise, position)}."
-                if want.shape else "How does one value come of all those that you have?")
+    question = "How does one value come of all those that you have?"
+    if want.shape:
+        axes = _axes(exercise, position)
+        question = f"Which axis of the wanted {axes} does each of yours stand for?"
     return Problem("wrong-shape", f"{seen}; wanted {want.shape}", question)
 
 

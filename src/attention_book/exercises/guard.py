@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from attention_book.exercises.compare import Part, as_part
+from attention_book.exercises.compare import LONGEST, Part, as_part
 from attention_book.exercises.limits import (
     ENGINE_FILES,
     MemoryLimit,
@@ -24,6 +24,7 @@ from attention_book.exercises.predictions import in_usual_form
 from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
+_LONGEST = 300  # characters of an exception's text, and of a line
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Runner:
             found, trace = {"ended": "too-slow"}, None
         memory.stop()
         if trace is not None:
-            found["error"] = Error(*found["error"], _learners_line(trace))
+            found["error"] = Error(*found["error"], _learners_line(trace)[:_LONGEST])
             trace = None  # it holds this frame too, and whatever the answer had made
         self.left -= self.watch.spent
         return found if self.left > 0 else {"ended": "too-slow"}
@@ -117,7 +118,7 @@ class Runner:
         except TimeUp:
             raise
         except BaseException as error:
-            return ({"ended": "raised", "error": (type(error).__name__, _text(error))},
+            return ({"ended": "raised", "error": (type(error).__name__[:LONGEST], _text(error))},
                     error.__traceback__)
         finally:
             self.watch.stop()
@@ -172,7 +173,8 @@ def _text(error):
         text = str(error)
     except Exception:
         text = "an exception that cannot be shown"
-    return re.sub(r"0x[0-9a-fA-F]+", "0x…", text)[:300]  # an address differs at each run
+    text = text[: 2 * _LONGEST]
+    return re.sub(r"0x[0-9a-fA-F]+", "0x…", text)[:_LONGEST]  # an address differs at each run
 
 
 def _learners_line(trace):

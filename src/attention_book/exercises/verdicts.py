@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from numpy import bool_, ndarray
 
 WIDTH = 88
-_GREEN, _RED = "#1B6E3C", "#B3261E"  # white text on either reads well, on light and dark pages
+# White text on each colour reads well, and each shows on light and on dark pages.
+_PASSED, _FAILED, _NOT_BEGUN = ("✓", "#1B6E3C"), ("✗", "#B3261E"), ("○", "#686868")
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,12 @@ class Result:
         return self.passed
 
     def __repr__(self):
-        return f"{self._sign} {self._title}\n{self.message}"
+        return f"{self._look[0]} {self._title}\n{self.message}"
 
     def _repr_html_(self):
-        colour = _GREEN if self.passed else _RED
+        sign, colour = self._look
         badge = (f'<span style="background:{colour};color:#fff;border-radius:4px;'
-                 f'padding:1px 7px;font-weight:bold">{self._sign}</span>')
+                 f'padding:1px 7px;font-weight:bold">{sign}</span>')
         return (f'<div class="verdict" style="border-left:4px solid {colour};padding:2px 12px">'
                 f"<p>{badge} <strong>{html.escape(self._title)}</strong></p>"
                 f"{_paragraphs(self.message)}</div>")
@@ -52,8 +53,11 @@ class Result:
             show(self)
 
     @property
-    def _sign(self):
-        return "✓" if self.passed else "✗"
+    def _look(self):
+        """The sign and the colour; a stub that waits for its answer is no failure."""
+        if self.passed:
+            return _PASSED
+        return _NOT_BEGUN if self.diagnosis == "not-attempted" else _FAILED
 
     @property
     def _title(self):
@@ -77,9 +81,14 @@ def show(result):
 
 def lines(*labelled):
     """Join ``(label, text)`` pairs to a message, wrapped; pairs without text are left out."""
-    return "\n".join(textwrap.fill(f"{label}: {text}", WIDTH, subsequent_indent="  ",
+    return "\n".join(textwrap.fill(f"{label}: {plain(text)}", WIDTH, subsequent_indent="  ",
                                    break_long_words=False, break_on_hyphens=False)
                      for label, text in labelled if text)
+
+
+def plain(text):
+    """Return text without the characters that steer a terminal or turn its lines around."""
+    return "".join(each if each.isprintable() else " " for each in text)
 
 
 def number(value):
