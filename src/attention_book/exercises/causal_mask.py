@@ -156,7 +156,8 @@ _CAUSAL_MASK = Exercise(
         lambda n: np.greater_equal.outer(np.arange(n), np.arange(n)),
     ),
     solution=_solve_causal_mask,
-    package=(attention_book.causal_mask,),
+    package=(attention_book.causal_mask, attention_book.sliding_window_mask,
+             attention_book.padding_mask),
 )
 
 
@@ -431,7 +432,7 @@ _RECTANGULAR = Exercise(
         lambda n_query, n_key: np.flip(np.arange(n_key) >= np.arange(n_query)[:, None]),
     ),
     solution=_solve_rectangular_causal_mask,
-    package=((attention_book.causal_mask, "n_key"),),
+    package=((attention_book.causal_mask, "n_key"), attention_book.sliding_window_mask),
 )
 
 
@@ -1165,7 +1166,10 @@ _CAUSAL_ATTENTION = Exercise(
                                for i in range(len(x))],
     ),
     solution=_solve_causal_attention,
-    package=(attention_book.causal_attention, (attention_book.attention, "mask")),
+    package=(attention_book.causal_attention, (attention_book.attention, "mask"),
+             (attention_book.multi_head_attention, "mask"),
+             (attention_book.chunked_attention, "causal"),
+             (attention_book.chunked_attention, "mask")),
 )
 
 EXERCISES = (_CAUSAL_MASK, _PREDICT, _RECTANGULAR, _SLIDING_WINDOW, _FAULT, _CAUSAL_ATTENTION,

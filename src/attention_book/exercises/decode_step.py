@@ -462,4 +462,5 @@ DECODE_STEP = Exercise(
         in_float32(_solve_decode_step),
     ),
     solution=_solve_decode_step,
+    package=((attention_book.multi_head_attention, "cache"),),
 )

@@ -776,7 +776,8 @@ _ATTEND_WITH_PAST = Exercise(
                          enumerate(range(len(k) - len(q) + 1, len(k) + 1))],
     ),
     solution=_solve_attend_with_past,
-    package=((attention_book.attention, "mask"),),
+    package=((attention_book.attention, "mask"), (attention_book.chunked_attention, "causal"),
+             (attention_book.chunked_attention, "mask")),
 )
 
 
@@ -990,6 +991,8 @@ _FAULT = Exercise(
         lambda q, k, v: attention_book.attention(q, k, v, mask=np.tri(len(q), dtype=bool)),
     ),
     solution=_mend_decode_loop,
+    package=((attention_book.attention, "mask"), (attention_book.chunked_attention, "causal"),
+             (attention_book.chunked_attention, "mask")),
     faulty=fault_decode_loop,
 )
 

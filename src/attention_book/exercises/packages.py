@@ -7,7 +7,7 @@ from attention_book.exercises.findings import calls_the_package
 
 def is_the_packages(exercise, answer):
     """Return the problem with an answer that is the package's function itself, or None."""
-    for function, argument in _codes(exercise).values():
+    for function, argument in _listed(exercise):
         if argument is None and (answer is function or answer is inspect.unwrap(function)):
             return calls_the_package(function.__name__)
     return None
@@ -15,14 +15,14 @@ def is_the_packages(exercise, answer):
 
 def leaves_it_to_the_package(exercise, answer, runner):
     """Run a right answer once more and listen whether the package does its work."""
-    codes, heard = _codes(exercise), []
+    codes = [(inspect.unwrap(function).__code__, argument, function.__name__)
+             for function, argument in _listed(exercise)]
+    heard = []
 
     def listen(frame, event, _):
-        if event == "call" and frame.f_code in codes:
-            function, argument = codes[frame.f_code]
-            given = frame.f_locals.get(argument)
-            if argument is None or (given is not None and given is not False):
-                heard.append(function.__name__)
+        if event == "call":
+            heard.extend(name for code, argument, name in codes
+                         if frame.f_code is code and _given(frame, argument))
 
     for case in exercise.judging if codes else ():
         if case.memory is None:
@@ -30,8 +30,12 @@ def leaves_it_to_the_package(exercise, answer, runner):
     return calls_the_package(heard[0]) if heard else None
 
 
-def _codes(exercise):
-    """Return the code of the package's functions for the same thing, and the telling argument."""
-    pairs = [each if isinstance(each, tuple) else (each, None) for each in exercise.package]
-    return {inspect.unwrap(function).__code__: (function, argument)
-            for function, argument in pairs}
+def _listed(exercise):
+    """Return the package's functions for the same thing, each with the argument that tells."""
+    return [each if isinstance(each, tuple) else (each, None) for each in exercise.package]
+
+
+def _given(frame, argument):
+    """Tell whether a call makes use of an argument; where none is named, every call counts."""
+    value = frame.f_locals.get(argument)
+    return argument is None or (value is not None and value is not False)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from attention_book.chunked import chunked_attention
 from attention_book.exercises.building_blocks import in_float32, softmax
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
 
@@ -798,6 +799,7 @@ _FAULT = Exercise(
         lambda q, k, v: np.vstack([_as_one_stream(q[i: i + 1], k, v) for i in range(len(q))]),
     ),
     solution=_solve_three_workers,
+    package=(chunked_attention,),
     faulty=fault_three_workers,
 )
 

@@ -880,6 +880,7 @@ _FAULT_SCALED_WEIGHTS = Exercise(
                             - np.log(np.exp(_solve_scaled_scores(q, k)).sum(1))[:, None]),
     ),
     solution=_solve_fault_scaled_weights,
+    package=((attention_book.attention, "return_weights"),),
     faulty=fault_scaled_weights,
 )
 

@@ -242,7 +242,8 @@ _SOFTMAX = Exercise(
         lambda x: [softmax(row) for row in x] if x.ndim == 2 else softmax(x),
     ),
     solution=_solve_softmax,
-    package=(attention_book.softmax,),
+    package=(attention_book.softmax, attention_book.log_softmax,
+             (attention_book.attention, "return_weights")),
 )
 
 
@@ -400,7 +401,7 @@ _LOG_SUM_EXP = Exercise(
               lambda x: np.logaddexp.reduce(x, axis=-1),
               lambda x: x.max(axis=-1) - np.log(softmax(x).max(axis=-1))),
     solution=_log_sum_exp,
-    package=(attention_book.log_sum_exp,),
+    package=(attention_book.log_sum_exp, attention_book.log_softmax),
 )
 
 
@@ -881,7 +882,8 @@ _MASKED = Exercise(
               _zero_if_empty(_filled(-1e9)), _zero_if_empty(_filled(-np.inf)),
               lambda x, mask: attention_book.softmax(np.where(mask, x, -np.inf))),
     solution=_masked_softmax,
-    package=((attention_book.softmax, "mask"),),
+    package=((attention_book.softmax, "mask"), (attention_book.log_softmax, "mask"),
+             (attention_book.attention, "mask")),
 )
 
 

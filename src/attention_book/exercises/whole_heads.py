@@ -357,7 +357,8 @@ ATTENTION = Exercise(
         lambda q, k, v: (v.T @ softmax((k * k.shape[-1] ** -0.5) @ q.T, axis=0)).T,
     ),
     solution=_solve_attention,
-    package=(attention_book.attention,),
+    package=(attention_book.attention, attention_book.chunked_attention,
+             attention_book.multi_head_attention),
 )
 
 
@@ -593,6 +594,7 @@ SELF_ATTENTION = Exercise(
         lambda x, wq, wk, wv: attention_book.attention(x @ wq, x @ wk, x @ wv),
     ),
     solution=_solve_self_attention,
+    package=(attention_book.multi_head_attention,),
 )
 
 
