@@ -10,19 +10,13 @@ const across = (a) => [a[0] * UNIT, -a[1] * UNIT]; // from the plane to the draw
 const round = (x) => Math.round(between(x, -REACH, REACH) / STEP) * STEP;
 
 function render({ model, el }) {
-  const edge = REACH * UNIT + 24;
-  const grid = svg("g", { class: "ab-grid" });
-  for (let i = -REACH; i <= REACH; i++) {
-    const at = i * UNIT, end = REACH * UNIT;
-    grid.append(svg("line", { x1: at, x2: at, y1: -end, y2: end, "data-axis": i === 0 }),
-                svg("line", { y1: at, y2: at, x1: -end, x2: end, "data-axis": i === 0 }));
-  }
+  const edge = REACH * UNIT + 28;
   const shadow = svg("line", { class: "ab-shadow" });
   const drop = svg("line", { class: "ab-drop" });
   const drawing = svg("svg", {
     viewBox: `${-edge} ${-edge} ${2 * edge} ${2 * edge}`, class: "ab-drawing ab-square",
     role: "group", "aria-label": "A plane with a query and a key",
-  }, grid, drop, shadow);
+  }, plane(), drop, shadow);
   const arrows = ["query", "key"].map((name) => arrow(model, drawing, name));
   const values = html("dl", { class: "ab-values" });
   const [state, say] = spoken();
@@ -39,11 +33,24 @@ function render({ model, el }) {
     line(shadow, [0, 0], foot);
     line(drop, k, foot);
     values.replaceChildren(
-      ...value("dot product", "dot", product), ...value("cosine", "cosine", cosine),
-      ...value("the key along the query", "projection", along));
+      ...entry("dot product", "dot", product), ...entry("cosine", "cosine", cosine),
+      ...entry("the key along the query", "projection", along));
     say(`Query (${q.map((x) => number(x, 1)).join(", ")}), key (${k.map((x) => number(x, 1)).join(", ")}): `
       + `dot product ${number(product)}, cosine ${number(cosine)}. ${verdict(cosine)}`);
   });
+}
+
+/** The grid, its two axes, and what they measure. */
+function plane() {
+  const grid = svg("g", { class: "ab-grid" }), end = REACH * UNIT;
+  for (let i = -REACH; i <= REACH; i++) {
+    const at = i * UNIT, axis = i === 0;
+    grid.append(svg("line", { x1: at, x2: at, y1: -end, y2: end, "data-axis": axis }),
+                svg("line", { y1: at, y2: at, x1: -end, x2: end, "data-axis": axis }));
+  }
+  grid.append(svg("text", { x: end - 38, y: 18 }, "feature 0"),
+              svg("text", { y: -end - 10 }, "feature 1"));
+  return grid;
 }
 
 function verdict(cosine) {
@@ -56,16 +63,12 @@ function line(element, from, to) {
   for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) set(element, name, value);
 }
 
-function value(label, name, x) {
-  return [html("dt", {}, label), html("dd", { "data-value": name, "data-exact": x }, number(x))];
-}
-
 /** Draw one vector with a handle at its tip; return what draws it anew. */
 function arrow(model, drawing, name) {
   const shaft = svg("line", { class: `ab-shaft ab-${name}` });
   const tip = name === "query" ? svg("path", { d: "M 0 -11 L 10 8 L -10 8 Z" })
     : svg("rect", { x: -9, y: -9, width: 18, height: 18 });
-  const label = svg("text", { class: `ab-label ab-${name}`, y: -28 }, name);
+  const label = svg("text", { class: `ab-label ab-${name}` }, name);
   const handle = svg("g", {
     class: `ab-handle ab-${name}`, tabindex: 0, role: "slider", "data-handle": name,
     "aria-label": `Tip of the ${name}: drag it, or use the arrow keys`,
@@ -80,6 +83,7 @@ function arrow(model, drawing, name) {
   return () => {
     const [x, y] = model.get(name);
     line(shaft, [0, 0], [x, y]);
+    set(label, "y", y > REACH - 0.5 ? 38 : -28); // inside the drawing
     set(handle, "transform", `translate(${across([x, y]).join(" ")})`);
     set(handle, "aria-valuenow", number(x, 1).replace("−", "-"));
     set(handle, "aria-valuetext", `${number(x, 1)} across, ${number(y, 1)} up`);

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book import figures
+from attention_book import figures, scores
 from attention_book.explorables.base import Explorable
 from attention_book.explorables.traits import numbers
 
@@ -15,6 +15,8 @@ class Agreement(Explorable):
     query, key : list of 2 floats
         The vectors, each feature from −3 to 3. Setting them moves the figure, and dragging in the
         figure sets them.
+    dot : float
+        Their dot product.
     """
 
     kind = "agreement"
@@ -22,6 +24,10 @@ class Agreement(Explorable):
                "along the query, times the query's length.")
     query = numbers([2.0, 1.0], least=-3, most=3)
     key = numbers([1.0, 2.0], least=-3, most=3)
+
+    @property
+    def dot(self):
+        return scores([self.query], [self.key], scale=1.0).item()
 
     def picture(self):
         """Return the two arrows and the projection."""

@@ -34,6 +34,24 @@ function number(x, decimals = 2) {
   return x < 0 && Number(size) ? `−${size}` : size;
 }
 
+/** A named value for a list of class ab-values; tests read the unrounded number. */
+const entry = (label, name, x, text = number(x)) =>
+  [html("dt", {}, label), html("dd", { "data-value": name, "data-exact": x }, text)];
+
+/** A cell of a table with a number in it; a number from 0 to 1 can be a bar too. */
+const cell = (name, index, x, { text = number(x), bar = false } = {}) => html("td", {
+  "data-value": name, "data-index": index, "data-exact": x,
+  class: bar && "ab-bar", style: bar && `--ab-share: ${x}`,
+}, text);
+
+/** Weights of scores, as the package computes them. */
+function softmax(scores) {
+  const most = Math.max(...scores);
+  const exponentials = scores.map((score) => Math.exp(score - most));
+  const sum = exponentials.reduce((a, b) => a + b, 0);
+  return exponentials.map((x) => x / sum);
+}
+
 /** Keep a number between two others. */
 const between = (x, least, most) => Math.min(most, Math.max(least, x));
 
