@@ -9,6 +9,7 @@ import pytest
 
 from attention_book.exercises import catalogue, check
 from attention_book.exercises.compare import as_part
+from attention_book.exercises.guard import Runner
 
 right = catalogue()["softmax"].solution
 
@@ -159,3 +160,10 @@ def test_a_folder_that_is_gone_harms_nothing(tmp_path, monkeypatch):
     gone.rmdir()
     assert diagnosis(right) is None
     assert diagnosis(goes_elsewhere) is None
+
+
+def test_what_the_engine_keeps_is_not_counted_as_the_answer_s_memory():
+    exercise = catalogue()["chunked_attention"]
+    case = next(case for case in exercise.cases if case.memory is not None)
+    with Runner(exercise, 1.0) as runner:
+        assert runner.run(lambda q, k, v, chunk: None, case).peak < 1000

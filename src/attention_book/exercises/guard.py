@@ -58,6 +58,7 @@ class Runner:
     def __init__(self, exercise, seconds):
         self.exercise, self.left, self.limit = exercise, seconds, seconds
         self.watch, self.memory = Watch(), MemoryLimit()
+        self.names = dict(vars(builtins))  # made here, where no memory is measured
 
     def __enter__(self):
         self.watch.__enter__()
@@ -109,9 +110,9 @@ class Runner:
         try:
             if listen:
                 sys.setprofile(listen)
-            value = _alone(function, *args)
+            value = self._alone(function, *args)
             found = {"ended": "returned", "returned": type(value).__name__, "peak": memory.stop(),
-                     "parts": _alone(read, value, len(self.exercise.parts)),
+                     "parts": self._alone(read, value, len(self.exercise.parts)),
                      "several": f"a tuple of {len(value)}" if type(value) is tuple else ""}
             value = None  # its own clean-up runs under the watch too
             return found, None
@@ -122,6 +123,13 @@ class Runner:
                     error.__traceback__)
         finally:
             self.watch.stop()
+
+    def _alone(self, function, *args):
+        """Call a function, and give Python's own names their meaning again right after it."""
+        try:
+            return function(*args)
+        finally:
+            builtins.__dict__.update(self.names)
 
     def _calls(self, case, args):
         watched = [arg.calls for arg in args if isinstance(arg, Watched)]
@@ -150,15 +158,6 @@ class _Peak:
             tracemalloc.stop()
         self.measured = self.own = False
         return peak
-
-
-def _alone(function, *args):
-    """Call a function, and give Python's own names their meaning again right after it."""
-    kept = dict(vars(builtins))
-    try:
-        return function(*args)
-    finally:
-        builtins.__dict__.update(kept)
 
 
 def read(value, n_parts):

@@ -991,8 +991,7 @@ _FAULT = Exercise(
         lambda q, k, v: attention_book.attention(q, k, v, mask=np.tri(len(q), dtype=bool)),
     ),
     solution=_mend_decode_loop,
-    package=((attention_book.attention, "mask"), (attention_book.chunked_attention, "causal"),
-             (attention_book.chunked_attention, "mask")),
+    package=((attention_book.chunked_attention, "causal"),),
     faulty=fault_decode_loop,
 )
 
