@@ -27,6 +27,14 @@ class Page(StaticFileHandler):
     def set_extra_headers(self, path):
         self.set_header("Cache-Control", "no-cache")
 
+    def write_error(self, status_code, **details):
+        """Show the site's own page for an address that is not there."""
+        page = Path(self.root) / "404.html"
+        if status_code != 404 or not page.is_file():
+            return super().write_error(status_code, **details)
+        self.set_header("Content-Type", "text/html; charset=UTF-8")
+        return self.finish(page.read_bytes())
+
     def compute_etag(self):
         status = Path(self.absolute_path).stat()
         return f'"{status.st_mtime_ns:x}-{status.st_size:x}"'

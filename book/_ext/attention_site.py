@@ -1,11 +1,10 @@
-"""What the site does with plain Markdown: places to link to, boxes, descriptions, mathematics.
+"""What the site does with plain Markdown: places to link to, boxes, mathematics.
 
 A notebook stays free of directives; this small Sphinx extension reads the book's conventions.
 """
 
 import re
 import shutil
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,7 +17,6 @@ ANCHOR = re.compile(r"""<a\s+(?:id|name)=["']([^"']+)["']""")
 BOXES = {"predict": "predict", "exercise": "exercise", "in practice": "in-practice",
          "pitfall": "pitfall"}
 BOX_WORD = re.compile(rf"({'|'.join(BOXES)})\b", re.IGNORECASE)
-LONGEST_DESCRIPTION = 160
 # What a page with mathematics may ask for; the package carries four times as much.
 MATHJAX_PARTS = ("tex-chtml.js", "a11y", "input/tex/extensions", "output/chtml/fonts/woff-v2",
                  "sre", "ui")
@@ -76,18 +74,6 @@ def show_version(app, config):
     config.html_theme_options["extra_footer"] = f"Version {__version__}"
 
 
-def describe_page(app, pagename, templatename, context, doctree):
-    """Give the page a description: the beginning of its first paragraph."""
-    text = app.config.project
-    if doctree is not None:
-        paragraphs = (node.astext() for node in doctree.findall(nodes.paragraph))
-        text = next((" ".join(words.split()) for words in paragraphs if len(words) > 40), text)
-    if len(text) > LONGEST_DESCRIPTION:
-        text = text[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0] + "…"
-    context["metatags"] = (context.get("metatags") or "") + (
-        f'\n<meta name="description" content="{escape(text, quote=True)}" />')
-
-
 def copy_mathjax(app, error):
     """Put the parts of MathJax that pages use into the site."""
     if error or app.builder.format != "html":
@@ -107,6 +93,5 @@ def setup(app):
     app.add_transform(Anchors)
     app.add_transform(Boxes)
     app.add_transform(FoldedSolutions)
-    app.connect("html-page-context", describe_page)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

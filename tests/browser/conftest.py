@@ -8,9 +8,8 @@ from playwright.sync_api import sync_playwright
 from watching import Watch
 
 CHROMIUM = shutil.which("chromium")
-HOST = "book.test"  # a name that is not loopback: no service worker, no secure context
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
+             f"--host-resolver-rules=MAP {serving.OTHER_NAME} 127.0.0.1"]
 
 
 @pytest.fixture(scope="session")

@@ -2,23 +2,35 @@
 
 import re
 
+from serving import ROOT
+
 from notebook_reading import cells, data, source, tags
 
 CELLS = ".jp-Notebook .jp-CodeCell"
-START = """async () => {
-  const app = window.jupyterapp;
-  const panel = app.shell.currentWidget;
+READY = """async () => {
+  const panel = window.jupyterapp.shell.currentWidget;
   await panel.context.ready;
   await panel.sessionContext.ready;
-  await app.commands.execute("notebook:clear-all-cell-outputs");
+  await window.jupyterapp.commands.execute("notebook:clear-all-cell-outputs");
+}"""
+RUN_ALL = """() => {
   window.bookRun = "running";
-  app.commands.execute("notebook:run-all-cells").then(
+  window.jupyterapp.commands.execute("notebook:run-all-cells").then(
     () => { window.bookRun = "done"; }, error => { window.bookRun = String(error); });
 }"""
-FIRST = "() => window.jupyterapp.shell.currentWidget.content.model.cells.get(1).outputs.length > 0"
+RUN_FIRST = """async () => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  content.activeCellIndex = content.widgets.findIndex(cell => cell.model.type === "code");
+  await window.jupyterapp.commands.execute("notebook:run-cell");
+  return content.activeCell.model.outputs.length;
+}"""
 STORED = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON()"
 PICTURE = re.compile(r'src="data:[^"]*"')
 TEXTS = {"text/plain", "text/markdown", "text/html"}
+
+
+def chapters():
+    return sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 
 def open_chapter(page, site, name):
@@ -28,10 +40,17 @@ def open_chapter(page, site, name):
 
 def run_all(page, minutes=3):
     """Run all cells from nothing; return the notebook as the browser then has it."""
-    page.evaluate(START)
+    page.evaluate(READY)
+    page.evaluate(RUN_ALL)
     page.wait_for_function("() => window.bookRun !== 'running'", timeout=minutes * 60_000)
     assert page.evaluate("window.bookRun") == "done"
     return page.evaluate(STORED)
+
+
+def run_first(page):
+    """Run the first code cell and wait for its output."""
+    page.evaluate(READY)
+    assert page.evaluate(RUN_FIRST) > 0
 
 
 def printed(cell):

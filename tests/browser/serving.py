@@ -12,6 +12,7 @@ from tornado.httpserver import HTTPServer
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
+OTHER_NAME = "book.test"  # of this machine, for the browser; not loopback, so not trusted by it
 sys.path.insert(0, str(ROOT / "tools"))
 
 import serve  # noqa: E402

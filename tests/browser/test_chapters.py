@@ -4,15 +4,15 @@ import json
 
 import pytest
 import running
-import serving
+from serving import OTHER_NAME
 
 from notebook_reading import cells, source
 
-CHAPTERS = sorted(path.stem for path in (serving.ROOT / "notebooks").glob("[0-9]*.ipynb"))
+CHAPTERS = [path.stem for path in running.chapters()]
 
 
 def stored(name):
-    path = serving.ROOT / "notebooks" / f"{name}.ipynb"
+    path = running.ROOT / "notebooks" / f"{name}.ipynb"
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -37,3 +37,36 @@ def test_chapter(visit, port, name):
     exercise, text = verdict(notebook)
     assert f"✗ {exercise}: " in text
     assert watch.complaints == []
+
+
+def test_chapter_from_a_host_that_is_not_loopback(visit, port):
+    """As over plain HTTP from a school's server: no service worker, no secure context."""
+    name, host = CHAPTERS[0], f"{OTHER_NAME}:{port}"
+    page, watch = visit(host)
+    running.open_chapter(page, f"http://{host}/", name)
+    assert not page.evaluate("window.isSecureContext")
+    notebook = running.run_all(page)
+    assert running.complaints(notebook) == []
+    assert running.differences(stored(name), notebook) == []
+    assert watch.complaints == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_button_leads_to_the_chapter(visit, plain_site, name):
+    page, watch = visit(plain_site.split("/")[2])
+    page.goto(f"{plain_site}notebooks/{name}.html")
+    title = page.locator("article h1").first.evaluate("heading => heading.firstChild.data")
+    page.get_by_role("link", name="Run in your browser").click()
+    page.wait_for_selector(running.CELLS, timeout=60_000)
+    assert page.locator(".jp-Notebook h1").first.inner_text().strip("¶") == title
+    assert watch.complaints == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_download_is_the_chapter(visit, plain_site, name):
+    page, _ = visit(plain_site.split("/")[2])
+    page.goto(f"{plain_site}notebooks/{name}.html")
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download the notebook").click()
+    assert waiting.value.suggested_filename == f"{name}.ipynb"
+    assert json.loads(waiting.value.path().read_text(encoding="utf-8")) == stored(name)

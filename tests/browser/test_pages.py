@@ -1,0 +1,82 @@
+"""Every page in a real browser: no error, no other host, no dead link, nothing that axe finds."""
+
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+import serving
+from axe_playwright_python.sync_playwright import Axe
+
+SITE = serving.SITE
+PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")
+               if path.relative_to(SITE).parts[0] not in ("lite", "_static"))
+LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}  # and all that axe is sure of
+ANCHORS = "() => [...document.querySelectorAll('[id], a[name]')].map(e => e.id || e.name)"
+LINKS = "() => [...document.links].map(link => link.href)"
+TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SETTLED = """() => document.readyState === "complete"
+  && !document.querySelector(".MathJax_Processing")"""
+
+
+def look_at(visit, site, name, width=1280, theme="light"):
+    page, watch = visit(urlsplit(site).netloc, width, theme)
+    page.goto(site + name)
+    page.wait_for_function(SETTLED)
+    page.wait_for_load_state("networkidle")
+    return page, watch
+
+
+@pytest.fixture(scope="session")
+def seen(browser, plain_site):
+    """Return what every page, once its scripts have run, has to link from and to."""
+    page = browser.new_page()
+    found = {}
+    for name in PAGES:
+        page.goto(plain_site + name)
+        page.wait_for_function(SETTLED)
+        found[plain_site + name] = set(page.evaluate(ANCHORS)), page.evaluate(LINKS)
+    page.close()
+    return found
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize("name", PAGES)
+def test_page(visit, plain_site, name, width, theme):
+    page, watch = look_at(visit, plain_site, name, width, theme)
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert page.evaluate(TOO_WIDE) <= 0, "the page scrolls sideways"
+    assert watch.complaints == []
+    assert violations(page) == []  # last: axe itself asks for style sheets
+
+
+def violations(page):
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{one['id']}: {node['target']} {node['failureSummary']}"
+            for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_of_page(seen, plain_site, name):
+    _, links = seen[plain_site + name]
+    inside = {link for link in links if link.startswith(plain_site[:-len("where/")])}
+    assert inside
+    assert [link for link in sorted(inside) if fault(link, seen, plain_site)] == []
+
+
+def fault(link, seen, site):
+    """Tell whether a link leads nowhere: out of the site, to no file, or to no place in a page."""
+    address, place = urldefrag(link)
+    path = unquote(urlsplit(address.removeprefix(site)).path)
+    if not address.startswith(site) or not (SITE / path).exists():
+        return True
+    if path.endswith("/") or not path:
+        address, path = f"{address}index.html", f"{path}index.html"
+    return bool(place) and address in seen and unquote(place) not in seen[address][0]
+
+
+def test_search_finds_the_kv_cache(visit, plain_site):
+    page, watch = look_at(visit, plain_site, "search.html?q=KV+cache")
+    page.wait_for_selector("#search-results li a")
+    titles = page.locator("#search-results li a").all_inner_texts()
+    assert any("cache" in title.lower() for title in titles[:3]), titles
+    assert watch.complaints == []
