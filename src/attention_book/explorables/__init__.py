@@ -1,5 +1,6 @@
 """The book's moving figures: each is alive on a page and in step with Python in a notebook."""
 
 from attention_book.explorables.agreement import Agreement
+from attention_book.explorables.why_sqrt_d import WhySqrtD
 
-__all__ = ["Agreement"]
+__all__ = ["Agreement", "WhySqrtD"]

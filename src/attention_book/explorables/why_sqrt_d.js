@@ -1,0 +1,131 @@
+// Scores of random queries and keys, as they are and divided by √d, and the softmax over a row.
+
+const N_QUERY = 250, N_KEY = 8, D_MOST = 512;
+const BIN = 2, REACH = 85; // bins of width 2, the middle one from −1 to 1; the largest score is 81.1
+
+let vectors; // drawn once for all figures of a page
+
+function render({ model, el }) {
+  vectors ??= normals(N_QUERY * (1 + N_KEY) * D_MOST);
+  const unscaled = side("q · k", "unscaled"), scaled = side("q · k / √d", "scaled");
+  const [state, say] = spoken();
+  el.append(controls(model), unscaled.element, scaled.element, html("div", { class: "ab-wide" }, state));
+  return follow(model, ["d", "query"], () => {
+    const d = model.get("d"), query = model.get("query"), scores = allScores(d);
+    const plain = unscaled.draw(scores, query);
+    const even = scaled.draw(scores.map((score) => score * d ** -0.5), query);
+    say(`With d = ${d} the scores have a standard deviation of ${number(plain.spread)}, `
+      + `divided by √d of ${number(even.spread)}. The largest weight of query ${query} is `
+      + `${number(plain.largest)}, with scaled scores ${number(even.largest)}.`);
+  });
+}
+
+function controls(model) {
+  const whole = (x) => number(x, 0);
+  return html("div", { class: "ab-wide" },
+    slider(model, "d", {
+      label: "d, features of a query", min: 0, max: Math.log2(D_MOST), step: 1,
+      show: whole, read: Math.log2, write: (power) => 2 ** power,
+    }),
+    slider(model, "query", { label: "query", min: 0, max: N_QUERY - 1, step: 1, show: whole }));
+}
+
+/** Standard normal numbers, the same as in Python: why_sqrt_d.py says how and from whom. */
+function normals(size) {
+  const result = new Float64Array(size);
+  for (let i = 0; i < size; i += 2) {
+    const radius = Math.sqrt(-2 * Math.log(uniform(i))), angle = 2 * Math.PI * uniform(i + 1);
+    result[i] = radius * Math.cos(angle);
+    result[i + 1] = radius * Math.sin(angle);
+  }
+  return result;
+}
+
+function uniform(counter) {
+  let bits = Math.imul(counter, 2654435769);
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (((bits ^ (bits >>> 16)) >>> 0) + 0.5) / 2 ** 32;
+}
+
+/** The scores of each query with its own keys, from the first d features of each vector. */
+function allScores(d) {
+  const scores = [];
+  for (let i = 0; i < N_QUERY; i++) {
+    const q = i * (1 + N_KEY) * D_MOST;
+    for (let j = 1; j <= N_KEY; j++) {
+      let score = 0;
+      for (let f = 0; f < d; f++) score += vectors[q + f] * vectors[q + j * D_MOST + f];
+      scores.push(score);
+    }
+  }
+  return scores;
+}
+
+/** One of the two halves; `draw(scores, query)` fills it and returns what is said about it. */
+function side(title, name) {
+  const bars = svg("g", {}), rows = html("tbody", {}), values = html("dl", { class: "ab-values" });
+  const drawing = svg("svg", {
+    viewBox: `${-REACH} -58 ${2 * REACH} 58`, class: "ab-drawing ab-small", role: "img",
+  }, bars);
+  const ticks = [-REACH, 0, REACH].map((x) => html("span", {}, number(x, 0)));
+  const head = ["key", "score", "weight"].map((text) => html("th", { scope: "col" }, text));
+  const element = html("div", { class: "ab-half" }, html("p", { class: "ab-title" }, `Scores ${title}`),
+    drawing, html("div", { class: "ab-ticks" }, ...ticks), html("table", { class: "ab-table" },
+      html("caption", {}, "The row of the chosen query"), html("thead", {}, html("tr", {}, ...head)), rows),
+    values);
+  const draw = (scores, query) => {
+    const row = rowOf(scores, query), spread = deviation(scores);
+    histogram(bars, scores);
+    set(drawing, "aria-label", `Histogram of ${scores.length} scores, standard deviation ${number(spread)}`);
+    const weights = softmax(row);
+    rows.replaceChildren(...row.map((score, j) => html("tr", {}, html("th", { scope: "row" }, j),
+      cell(`${name}-scores`, j, score), cell(`${name}-weights`, j, weights[j], { bar: true }))));
+    values.replaceChildren(...measures(name, scores, row, spread));
+    return { spread, largest: Math.max(...weights) };
+  };
+  return { element, draw };
+}
+
+const rowOf = (scores, query) => scores.slice(query * N_KEY, (query + 1) * N_KEY);
+const mean = (xs) => xs.reduce((sum, x) => sum + x, 0) / xs.length;
+
+function deviation(scores) {
+  const middle = mean(scores);
+  return Math.sqrt(mean(scores.map((x) => (x - middle) ** 2)));
+}
+
+function measures(name, scores, row, spread) {
+  const gradient = steepest(softmax(row));
+  const largest = Array.from({ length: N_QUERY }, (_, i) => Math.max(...softmax(rowOf(scores, i))));
+  return [
+    ...entry("entropy, nats", `${name}-entropy`, entropy(row)),
+    ...entry("largest gradient entry", `${name}-gradient`, gradient, small(gradient)),
+    ...entry("deviation of all scores", `${name}-spread`, spread),
+    ...entry("largest weight, mean of all queries", `${name}-largest`, mean(largest)),
+  ];
+}
+
+/** Draw the bars, the highest as high as there is room. */
+function histogram(bars, scores) {
+  const counts = Array(REACH / BIN * 2).fill(0);
+  for (const score of scores) counts[Math.floor((score + REACH) / BIN)]++;
+  const most = Math.max(...counts);
+  bars.replaceChildren(...counts.map((count, i) => svg("rect", {
+    x: i * BIN - REACH, width: BIN * 0.9, y: -56 * count / most, height: 56 * count / most,
+  })));
+}
+
+/** −Σ p ln p, with ln p from the scores: it is right where a weight is too small to hold. */
+function entropy(row) {
+  const most = Math.max(...row);
+  const log = most + Math.log(row.reduce((sum, x) => sum + Math.exp(x - most), 0));
+  return row.reduce((sum, x) => sum - Math.exp(x - log) * (x - log), 0);
+}
+
+/** The largest entry, in size, of the derivative p_i (δ_ij − p_j). */
+const steepest = (p) => Math.max(...p.flatMap((a, i) => p.map((b, j) => Math.abs(a * ((i === j) - b)))));
+
+const small = (x) => (x >= 0.001 ? number(x, 3) : x.toExponential(1).replace("-", "−"));
+
+export default { render };
