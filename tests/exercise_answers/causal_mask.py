@@ -853,7 +853,7 @@ WRONG = {
         (scores_turned, "queries-keys-swapped"), (weights_too, "wrong-shape"),
         (weights_first, "weights-first"), (features_for_tokens, "raises"),
         (unmasked_and_unscaled, None), (keys_for_queries, "queries-with-queries"),
-        (written_into_x, None), (_masked_after_and_unscaled, "masked-after-softmax"),
+        (written_into_x, None), (_masked_after_and_unscaled, "unscaled"),
     ],
     "leaks_future": [
         (last_row_changed, "checks-last-position-only"), (everything_compared, "counts-itself"),

@@ -13,6 +13,7 @@ from attention_book.exercises.building_blocks import (
 )
 from attention_book.exercises.leak_tests import LEAKS_FUTURE
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.stages import OF_A_CAUSAL_HEAD, PROJECTIONS
 
 CHAPTER = "05_causal_mask"
 
@@ -946,6 +947,7 @@ _CAUSAL_ATTENTION = Exercise(
     example=Example((np.array([[6.0], [0], [3]]), np.array([[0.0]]), np.array([[1.0]]),
                      np.array([[1.0]])), [[6.0], [3.0], [3.0]]),
     reference=_reference_causal_attention,
+    stages=(PROJECTIONS, *OF_A_CAUSAL_HEAD),
     cases=(
         Case(_EQUAL, "equal scores", "the mask"),
         Case(_NARROW, "queries and keys of one feature", "the scores"),

@@ -105,11 +105,18 @@ def same_but_for_a_factor(got, wanted, tolerance=TOLERANCE):
                     and close(got.values, factor * wanted.values, tolerance).all())
 
 
-def telling(parts):
-    """Tell whether a result is too particular to be equal to another one by chance."""
-    return any(part.family in ("float", "half") and part.values is not None and part.values.size
-               and isfinite(part.values).all() and ((part.values != 0) & (part.values != 1)).any()
-               for part in parts)
+def telling(parts, whole=True):
+    """Tell whether a result is too particular to be equal to another one by chance.
+
+    Where it is not wanted ``whole``, some of it may be no number.
+    """
+    for part in parts:
+        if part.family in ("float", "half") and part.values is not None:
+            finite = isfinite(part.values)
+            particular = (part.values != 0) & (part.values != 1) & finite
+            if particular.any() and (finite.all() or not whole):
+                return True
+    return False
 
 
 def _same(got, wanted, tolerance):

@@ -13,6 +13,7 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.stages import OF_ONE_HEAD, Stage, sets
 
 _rng = np.random.default_rng(77)
 _LN3 = math.log(3)
@@ -151,6 +152,36 @@ def _shorter(q, k, v):
     return weights[: len(v)] @ v[: len(weights)]
 
 
+def _kept_by(join, new=lambda x, wq, wk, wv: (x @ wk, x @ wv)):
+    """Return the step that makes the query, and joins the new key and value to the old ones."""
+    def step(t):
+        x_t, past_k, past_v, *weights = t.args
+        t.q, t.offset = (x_t @ weights[0])[None], len(past_k)
+        new_k, new_v = new(x_t, *weights)
+        t.k, t.v = join(past_k, new_k, 0), join(past_v, new_v, 1)
+
+    return step
+
+
+def _new_last(past, new, _):
+    return np.concatenate([past, [new]])
+
+
+_STEP_STAGES = (
+    Stage(_kept_by(_new_last), (
+        (("keys-values-swapped",), _kept_by(_new_last, lambda x, wq, wk, wv: (x @ wv, x @ wk))),
+        (("caches-queries",), _kept_by(_new_last, lambda x, wq, wk, wv: (x @ wq, x @ wv))),
+        (("prepends",), _kept_by(lambda past, new, _: np.concatenate([[new], past]))),
+        (("overwrites-last",), _kept_by(lambda past, new, _: np.concatenate([past[:-1], [new]]))),
+        (("drops-oldest",), _kept_by(lambda past, new, _: np.concatenate([past[1:], [new]]))),
+        (("forgets-current-token",), _kept_by(lambda past, new, _: past)),
+        (("values-not-updated",), _kept_by(
+            lambda past, new, which: past if which else _new_last(past, new, which))))),
+    *OF_ONE_HEAD,
+    Stage(sets("result", lambda t: (t.result[0], t.k, t.v)), ()),
+)
+
+
 def _reference_decode_step(x_t, past_k, past_v, wq, wk, wv):
     q, k_t, v_t = (reference_product([x_t], w)[0] for w in (wq, wk, wv))
     k, v = [*past_k.tolist(), k_t], [*past_v.tolist(), v_t]
@@ -212,6 +243,7 @@ DECODE_STEP = Exercise(
                      np.array([[0.0]]), np.array([[0.0, 4]])),
                     ([6.0, 1.0], [[1.0], [0.0]], [[8.0, 0.0], [0.0, 4.0]])),
     reference=_reference_decode_step,
+    stages=_STEP_STAGES,
     cases=(
         _STEP_FIRST,
         Case((*_arguments(5, 3, 2, 3)[:3], np.zeros((3, 2)), *_arguments(5, 3, 2, 3)[4:]),

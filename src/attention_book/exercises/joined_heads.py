@@ -13,6 +13,14 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.stages import (
+    OF_A_CAUSAL_HEAD,
+    PROJECTIONS,
+    VALUES,
+    Stage,
+    project,
+    sets,
+)
 from attention_book.multi_head import merge_heads, multi_head_attention, split_heads
 
 CHAPTER = "06_multi_head"
@@ -327,6 +335,51 @@ def _head_by_head(scale=lambda d_head, d_model: d_head, seen=lambda i: slice(i +
     return layer
 
 
+def _project_and_split(stage):
+    """Return the step that projects by one of a head's ways; of a layer's arguments it takes four.
+    """
+    def step(t):
+        *of_a_head, t.wo, t.n_heads = t.args
+        whole, t.args = t.args, of_a_head
+        stage(t)
+        t.args = whole
+
+    return step
+
+
+def _splits(split):
+    def step(t):
+        t.q, t.k, t.v = (split(x, t.n_heads) for x in (t.q, t.k, t.v))
+
+    return step
+
+
+def _changes_result(rule):
+    return sets("result", lambda t: rule(t.result, t))
+
+
+_LAYER_STAGES = (
+    Stage(_project_and_split(PROJECTIONS.right), tuple(
+        (ids, _project_and_split(step)) for ids, step in (
+            *PROJECTIONS.wrong,
+            (("no-projections",), project(lambda x, wq, wk, wv: (x, x, x)))))),
+    Stage(_splits(lambda x, n: _split(x, n)), (
+        (("reshape-without-transpose",), _splits(lambda x, n: _reshaped(x, n))),
+        (("one-wide-head",), _splits(lambda x, n: x[None])),
+        (("interleaved-features",), _splits(lambda x, n: _interleaved(x, n))))),
+    *OF_A_CAUSAL_HEAD[:-1],
+    Stage(VALUES.right, ()),
+    Stage(_changes_result(lambda heads, t: _merge(heads)), (
+        (("heads-averaged",), _changes_result(
+            lambda heads, t: np.tile(heads.mean(axis=0), t.n_heads))),
+        (("heads-reversed",), _changes_result(lambda heads, t: _merge(heads[::-1]))),
+        (("not-merged",), _changes_result(lambda heads, t: _flattened(heads))))),
+    Stage(_changes_result(lambda joined, t: joined @ t.wo), (
+        (("no-output-projection",), _changes_result(lambda joined, t: joined)),
+        (("tokens-added-back",), _changes_result(lambda joined, t: t.args[0] + joined @ t.wo)))),
+)
+
+
 def _reference_layer(x, wq, wk, wv, wo, n_heads):
     d_head = len(wo) // n_heads
     q, k, v = (reference_product(x, w) for w in (wq, wk, wv))
@@ -453,6 +506,7 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
                      np.array([[4.0, 4], [8, 8]]), np.array([[1.0, 1], [0, 1]]), 2),
                     [[4.0, 8.0], [6.0, 13.0]]),
     reference=_reference_layer,
+    stages=_LAYER_STAGES,
     cases=(
         Case(_tokens(1, 3, 2), "a single token", _PROJECTIONS),
         Case((*(_tokens(5, 3, 2)[0], np.zeros((6, 6))), *_tokens(5, 3, 2)[2:]),

@@ -14,6 +14,7 @@ from attention_book.exercises.building_blocks import (
 )
 from attention_book.exercises.decode_step import DECODE_STEP
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.stages import GIVEN, OF_A_CAUSAL_HEAD
 
 CHAPTER = "07_kv_cache"
 
@@ -559,6 +560,7 @@ _ATTEND_WITH_PAST = Exercise(
     example=Example((np.zeros((2, 1)), np.array([[1.0], [2], [3], [4]]),
                      np.array([[12.0, 0], [0, 6], [0, 3], [4, 7]])), [[4.0, 3.0], [4.0, 4.0]]),
     reference=_reference_with_past,
+    stages=(GIVEN, *OF_A_CAUSAL_HEAD),
     cases=(
         Case((np.zeros((3, 3)), *_arguments(3, 3, 3, 2)[1:]), "equal scores, no past",
              "the triangle"),

@@ -67,6 +67,7 @@ class Mistake:
     question: str
     ways: tuple[Answer, ...] = field(repr=False)
     step: str = ""
+    later: str = ""  # in a verdict: the step at which the answer makes a second mistake
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,7 @@ class Exercise:
     tolerance: tuple[float, float] = TOLERANCE  # relative, absolute
     predicts: bool = False  # the answer is a value
     steps: tuple[Step, ...] = ()  # of a prediction
+    stages: tuple = ()  # the steps with their mistakes, of which pairs are made: see stages.py
     faulty: Callable | None = None  # the listing to mend; also a way of one of the mistakes
 
     def __repr__(self):

@@ -3,9 +3,11 @@
 import copy
 import functools
 import math
+from dataclasses import replace
 
 from attention_book.exercises.compare import parts_agree, telling
 from attention_book.exercises.guard import Runner, read
+from attention_book.exercises.stages import pairs
 from attention_book.exercises.state import pristine
 
 _SHAPES = {"ValueError", "IndexError", "AxisError"}  # in loops or not, shapes that do not fit
@@ -51,8 +53,9 @@ def name_mistake(exercise, outcomes, wrong):
     Notes
     -----
     A mistake is named if one way of making it gives the same everywhere. Failing that, the answer
-    may have a second fault: the mistake is then the one that explains most of what is wrong, and
-    contradicts nothing that is right.
+    may make two: if a pair at two steps gives the same everywhere, the first of them is named.
+    Failing that too, it is the mistake that explains most of what is wrong, and contradicts nothing
+    that is right.
 
     An answer that writes into an array which it also hands to a function is compared only with
     ways that do so too: what it found may be due to that alone.
@@ -65,6 +68,28 @@ def name_mistake(exercise, outcomes, wrong):
     for name, ways in made.items():
         if any(_same_everywhere(exercise, outcomes, way) for way in ways):
             return exercise.mistake(name)
+    return _first_of_two(exercise, outcomes) or _most_telling(exercise, outcomes, wrong, made)
+
+
+def _first_of_two(exercise, outcomes):
+    """Return the mistake at the first of two steps that go wrong, or None."""
+    if not any(telling(outcome.parts, whole=False) for outcome in outcomes):
+        return None
+    known = {mistake.id: mistake for mistake in exercise.mistakes}
+    with pristine(), Runner(exercise, math.inf) as runner:
+        def does_the_same(answer):
+            return all(same_outcome(exercise, case, outcome, runner.run_own([answer], [case])[0][0])
+                       for case, outcome in zip(exercise.naming, outcomes, strict=True))
+
+        found = {first: second for first, second, answer in pairs(exercise.stages, known)
+                 if does_the_same(answer)}
+    if len(found) != 1:
+        return None
+    [(first, second)] = found.items()
+    return replace(known[first], later=known[second].step)
+
+
+def _most_telling(exercise, outcomes, wrong, made):
     marks = {name: _mark(exercise, outcomes, wrong, ways) for name, ways in made.items()}
     best = max(marks.values())
     winners = [name for name, mark in marks.items() if mark == best]

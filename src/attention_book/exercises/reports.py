@@ -27,6 +27,8 @@ def failed(exercise, problem, trial=None, mistake=None):
         ("Also", trial and problem.id != "mutates-input" and written(exercise, trial.outcome)),
         ("It printed", trial and _first_line(trial.outcome.printed)),
         ("Step", step),
+        ("After that", mistake and mistake.later and
+         f"something goes wrong at a later step too: {mistake.later}. Begin with the first"),
     )
     shown = _steps(exercise, step) if exercise.predicts and mistake else ()
     question = lines(("Question", mistake.question if mistake else problem.question))

@@ -14,6 +14,7 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.stages import GIVEN, OF_ONE_HEAD, PROJECTIONS
 
 CHAPTER = "04_weighted_values"
 
@@ -119,8 +120,7 @@ _LATER_MISTAKES = (
         question="Which axis of the scores runs over what one query compares?",
         ways=(_head(weigh=lambda s: softmax(s, axis=0)), _head(weigh=lambda s: softmax(s.T).T),
               _head(weigh=lambda s: np.exp(s) / np.exp(s).sum(axis=0)),
-              _head(weigh=lambda s: np.exp(s - s.max(0)) / np.exp(s - s.max(0)).sum(0)),
-              _head(scale=lambda *_: 1, weigh=lambda s: softmax(s, axis=0))),
+              _head(weigh=lambda s: np.exp(s - s.max(0)) / np.exp(s - s.max(0)).sum(0))),
         step=_WEIGHTS,
     ),
     Mistake(
@@ -211,8 +211,7 @@ _LATER_MISTAKES = (
         seen="No exponential is taken: the scores themselves, or their shares of a sum, multiply "
              "the values.",
         question="Can a share be negative, or larger than 1?",
-        ways=(_head(weigh=lambda s: s), _head(scale=lambda *_: 1, weigh=lambda s: s),
-              _head(weigh=lambda s: s / s.sum(axis=-1, keepdims=True)),
+        ways=(_head(weigh=lambda s: s), _head(weigh=lambda s: s / s.sum(axis=-1, keepdims=True)),
               lambda q, k, v: q @ (k.T @ v) / np.sqrt(q.shape[1])),
         step=_WEIGHTS,
     ),
@@ -231,8 +230,7 @@ _LATER_MISTAKES = (
         id="weights-times-keys",
         seen="The weights mix the keys; the values are not used.",
         question="Keys decide who is looked at. What decides what is taken?",
-        ways=(_head(mix=lambda weights, k, v: weights @ k), _head_by_query(mixed=lambda k, v: k),
-              _head(scale=lambda *_: 1, mix=lambda weights, k, v: weights @ k)),
+        ways=(_head(mix=lambda weights, k, v: weights @ k), _head_by_query(mixed=lambda k, v: k)),
         step=_MIX,
     ),
     Mistake(
@@ -240,7 +238,7 @@ _LATER_MISTAKES = (
         seen="The result holds the weights; no values are mixed.",
         question="One step is left: what are the weights for?",
         ways=(_head(mix=lambda weights, k, v: weights),
-              _head(scale=lambda *_: 1, mix=lambda weights, k, v: weights)),
+              lambda q, k, v: softmax(k @ q.T / math.sqrt(len(k.T)), axis=0).T),
         step=_MIX,
     ),
     Mistake(
@@ -287,6 +285,7 @@ ATTENTION = Exercise(
     example=Example((np.array([[2 * _LN3, 0, 0, 0]]), np.array([[0.0, 5, 0, 0], [1, 0, 0, 0]]),
                      np.array([[4.0, 0, 2], [0, 8, 2]])), [[1.0, 6.0, 2.0]]),
     reference=_reference_attention,
+    stages=(GIVEN, *OF_ONE_HEAD),
     cases=(
         Case((np.zeros((3, 2)), *_arguments(3, 5, 2, 7)[1:]), "queries of zeros", _MIX),
         Case(_arguments(3, 5, 1, 2), "vectors of one feature, where the scale is 1", _WEIGHTS),
@@ -441,6 +440,7 @@ SELF_ATTENTION = Exercise(
                      np.array([[1.0, 0, 0, 0], [0, 5, 0, 0]]), np.array([[4.0], [8.0]])),
                     [[6.0], [5.0]]),
     reference=_reference_self_attention,
+    stages=(PROJECTIONS, *OF_ONE_HEAD),
     cases=(
         Case((_draw(3, 2), np.zeros((2, 5)), _draw(2, 5), _draw(2, 7)), "queries of zeros", _MIX),
         Case(_tokens(5, 3, 1, 2), "queries of one feature, where the scale is 1", _PROJECTIONS),
@@ -465,8 +465,6 @@ SELF_ATTENTION = Exercise(
                  "mixed. Where their widths differ, this raises an error.",
             question="Which of the three do the queries meet, and which one is taken along?",
             ways=(_self(inputs=lambda x, wq, wk, wv: (x @ wq, x @ wv, x @ wk)),
-                  _self(_head(scale=lambda *_: 1),
-                        lambda x, wq, wk, wv: (x @ wq, x @ wv, x @ wk)),
                   lambda x, wq, wk, wv: softmax((x @ wq) @ (x @ wv).T / np.sqrt(wv.shape[-1]))
                   @ (x @ wk)),
             step=_PROJECTIONS,
