@@ -51,7 +51,7 @@ def test_an_exercise_is_complete(exercise):
     names = [mistake.id for mistake in exercise.mistakes]
     assert names and len(set(names)) == len(names) and not set(names) & GENERAL
     for mistake in exercise.mistakes:
-        assert mistake.ways, mistake.id
+        assert len(mistake.ways) >= 2, mistake.id
         assert mistake.seen.endswith(".") and mistake.question.endswith("?"), mistake.id
     assert all(case.step for case in exercise.cases)
     assert exercise.title and exercise.prompt and exercise.chapter

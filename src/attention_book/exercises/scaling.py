@@ -403,7 +403,7 @@ _PREDICT_SCALED_STD = prediction(
             id="as-if-standard-normal",
             seen="This is the value for features that all have variance 1.",
             question="Which of the factors in mean(q²) · mean(k²) is not 1 here?",
-            ways=(1.0,),
+            ways=(1.0, [1]),
             step="one product",
         ),
         Mistake(
@@ -434,7 +434,7 @@ _PREDICT_SCALED_STD = prediction(
             id="unscaled",
             seen="This is the standard deviation before the scores are divided.",
             question="What does dividing by √16 do to it?",
-            ways=(12.0,),
+            ways=(12.0, "12"),
             step="the scale",
         ),
         Mistake(
@@ -443,14 +443,14 @@ _PREDICT_SCALED_STD = prediction(
                  "comes to the same.",
             question="How many times larger does the sum of 16 products make the standard "
                      "deviation, and by which number is it divided then?",
-            ways=(0.75,),
+            ways=(0.75, (0.75,)),
             step="the scale",
         ),
         Mistake(
             id="multiply-by-sqrt-d",
             seen="The scores were multiplied by √16 where they are divided by it.",
             question="Should the scale make the scores larger or smaller?",
-            ways=(48.0,),
+            ways=(48.0, "48"),
             step="the scale",
         ),
     ),

@@ -275,7 +275,7 @@ _PREDICT_OUTPUT_SHAPE = prediction(
             id="one-row-per-key",
             seen="There is a row for each token that answers.",
             question="For whom is a mixture made: for those who ask, or for those who answer?",
-            ways=((5, 2),),
+            ways=((5, 2), [5.0, 2.0]),
             step="the mixture",
         ),
         Mistake(
@@ -303,7 +303,7 @@ _PREDICT_OUTPUT_SHAPE = prediction(
             id="transposed",
             seen="Rows and columns are exchanged.",
             question="What is on the first axis in this book: positions or features?",
-            ways=((2, 3),),
+            ways=((2, 3), "(2, 3)"),
             step="the mixture",
         ),
         Mistake(
