@@ -34,6 +34,13 @@ function number(x, decimals = 2) {
   return x < 0 && Number(size) ? `−${size}` : size;
 }
 
+/** Write a number that may be far from 1: with a power of ten where digits alone would mislead. */
+function small(x) {
+  const size = Math.abs(x);
+  if (x === 0 || !Number.isFinite(x) || (size >= 0.001 && size < 1e5)) return number(x, x === 0 || size >= 100 ? 0 : 3);
+  return x.toExponential(1).replaceAll("-", "−").replace("+", "");
+}
+
 /** A named value for a list of class ab-values; tests read the unrounded number. */
 const entry = (label, name, x, text = number(x)) =>
   [html("dt", {}, label), html("dd", { "data-value": name, "data-exact": x }, text)];

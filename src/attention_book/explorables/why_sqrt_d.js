@@ -126,6 +126,4 @@ function entropy(row) {
 /** The largest entry, in size, of the derivative p_i (δ_ij − p_j). */
 const steepest = (p) => Math.max(...p.flatMap((a, i) => p.map((b, j) => Math.abs(a * ((i === j) - b)))));
 
-const small = (x) => (x >= 0.001 ? number(x, 3) : x.toExponential(1).replace("-", "−"));
-
 export default { render };
