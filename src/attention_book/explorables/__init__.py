@@ -1,7 +1,8 @@
 """The book's moving figures: each is alive on a page and in step with Python in a notebook."""
 
 from attention_book.explorables.agreement import Agreement
+from attention_book.explorables.mixing import Mixing
 from attention_book.explorables.softmax_under_stress import SoftmaxUnderStress
 from attention_book.explorables.why_sqrt_d import WhySqrtD
 
-__all__ = ["Agreement", "WhySqrtD", "SoftmaxUnderStress"]  # noqa: RUF022 (as in the chapters)
+__all__ = ["Agreement", "WhySqrtD", "SoftmaxUnderStress", "Mixing"]  # noqa: RUF022 (as in the chapters)
