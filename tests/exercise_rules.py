@@ -38,8 +38,8 @@ def parts(exercise, stub, check, solution):
 def unsolved(exercise, check, solution):
     """The stored verdicts say that the stub is unsolved, and that the solution is none."""
     texts = [data(output).get("text/plain", "") for output in check["outputs"]]
-    if not any(text.startswith((f"○ {exercise.id}: not-attempted", f"✗ {exercise.id}: "))
-               for text in texts):
+    unsolved = "✗ {}: " if exercise.faulty else "○ {}: not-attempted"
+    if not any(text.startswith(unsolved.format(exercise.id)) for text in texts):
         yield f"{exercise.id}: its check does not find the stub unsolved: {texts}"
     texts = [data(output).get("text/plain", "") for output in solution["outputs"]]
     if any(text.startswith(("✗", "○")) for text in texts):

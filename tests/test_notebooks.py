@@ -99,7 +99,7 @@ def chapter():
         code("assert 1 + 1 == 2", "remove-cell", "claim"),
         text(END),
         code("def my_double(x):\n    ...", "exercise"),
-        code('check("double", my_double)', "check", out="✗ double: not-attempted\nseen: nothing"),
+        code('check("double", my_double)', "check", out="○ double: not-attempted\nseen: nothing"),
         code("def double_solution(x):\n    return 2 * x", "solution", "hide-cell",
              jupyter={"source_hidden": True}),
         text(AFTER),
@@ -229,11 +229,12 @@ EXERCISE_FAULTS = [
     append(10, "\nmy_double = 1"),
     output(11, "✗ double: wrong-value"),
     output(10, "✓ double: passed"),
+    output(10, "✗ double: not-attempted"),
     lambda notebook: notebook["cells"].insert(9, notebook["cells"].pop(10)),
     lambda notebook: notebook["cells"].insert(10, code("print(1)")),
     lambda notebook: notebook["cells"].append(code("def my_triple(x):\n    ...", "exercise")),
 ]
-DOUBLE = [SimpleNamespace(id="double")]
+DOUBLE = [SimpleNamespace(id="double", faulty=None)]
 
 
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
