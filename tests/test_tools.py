@@ -145,6 +145,17 @@ def test_printed_text_is_stored_in_one_piece():
     assert found == ["ab\n", None, "c", "d"]
 
 
+def test_a_moving_figure_is_stored_as_a_page_shows_it(tmp_path):
+    path = small_notebook(tmp_path, "from attention_book.explorables import Agreement\nAgreement()")
+    assert execute_notebooks.execute(path)
+    first = path.read_bytes()
+    assert execute_notebooks.execute(path)
+    assert path.read_bytes() == first
+    notebook = nbformat.read(path, as_version=4)
+    assert set(notebook.cells[0].outputs[0].data) == {"text/plain", "text/html"}
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+
+
 @pytest.mark.parametrize("code", ["1 / 0", "import sys\nprint('oh', file=sys.stderr)"])
 def test_failing_notebook_is_left_as_it_was(tmp_path, code, capsys):
     path = small_notebook(tmp_path, code)

@@ -16,6 +16,8 @@ from traitlets.config import Config
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})  # or the kernel complains
+# What needs a running kernel: without one an editor shows an error in its place, not the picture.
+WIDGET = "application/vnd.jupyter.widget-view+json"
 KEPT = ("tags", "jupyter", "mystnb")  # a cell's metadata that the book uses
 
 
@@ -56,12 +58,14 @@ def execute(path):
 
 
 def tidy(notebook):
-    """Drop what differs between machines and runs: versions, times, an editor's own settings."""
+    """Drop what differs between runs: versions, times, an editor's settings, a live figure's id."""
     notebook.metadata = {"kernelspec": dict(KERNEL), "language_info": {"name": "python"}}
     for cell in notebook.cells:
         cell.metadata = {key: cell.metadata[key] for key in KEPT if key in cell.metadata}
         if cell.cell_type == "code":
             cell.outputs = joined(cell.outputs)
+            for output in cell.outputs:
+                output.get("data", {}).pop(WIDGET, None)
 
 
 def joined(outputs):
