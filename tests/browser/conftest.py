@@ -39,8 +39,9 @@ def visit(browser):
     """Return a function that makes a fresh visitor: a page, and the watch on what it does."""
     contexts = []
 
-    def make(host, width=1280, theme="light"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+    def make(host, width=1280):
+        context = browser.new_context(viewport={"width": width, "height": 900},
+                                      color_scheme="light")
         contexts.append(context)
         return context.new_page(), Watch(context, host)
 
