@@ -3,6 +3,13 @@
 from attention_book.explorables.agreement import Agreement
 from attention_book.explorables.mixing import Mixing
 from attention_book.explorables.softmax_under_stress import SoftmaxUnderStress
+from attention_book.explorables.triangle import Triangle
 from attention_book.explorables.why_sqrt_d import WhySqrtD
 
-__all__ = ["Agreement", "WhySqrtD", "SoftmaxUnderStress", "Mixing"]  # noqa: RUF022 (as in the chapters)
+__all__ = [  # noqa: RUF022 (as in the chapters)
+    "Agreement",
+    "WhySqrtD",
+    "SoftmaxUnderStress",
+    "Mixing",
+    "Triangle",
+]

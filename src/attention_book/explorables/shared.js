@@ -59,6 +59,17 @@ function softmax(scores) {
   return exponentials.map((x) => x / sum);
 }
 
+/** The dot product of two vectors of any length. */
+const inner = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+
+/** Scores, weights and mixture of one query, as the package computes them; `seen(j)`: may it attend to key j? */
+function attend(q, k, v, seen = () => true) {
+  const scores = k.map((key) => inner(q, key) / Math.sqrt(q.length));
+  const visible = scores.map((score, j) => (seen(j) ? score : -Infinity));
+  const weights = visible.some(Number.isFinite) ? softmax(visible) : visible.map(() => 0);
+  return { scores, weights, mixture: v[0].map((_, f) => inner(weights, v.map((value) => value[f]))) };
+}
+
 /** Keep a number between two others. */
 const between = (x, least, most) => Math.min(most, Math.max(least, x));
 
@@ -110,6 +121,88 @@ function choice(model, name, { label, options }) {
 /** A button. */
 const button = (text, onclick, attributes) =>
   html("button", { type: "button", class: "ab-button", onclick, ...attributes }, text);
+
+/** A labelled box to tick, for one value of the model that is true or false. */
+function toggle(model, name, label) {
+  const input = html("input", {
+    type: "checkbox", "data-control": name, onchange: () => change(model, { [name]: input.checked }),
+  });
+  const update = () => { input.checked = model.get(name); };
+  model.on(`change:${name}`, update);
+  update();
+  return html("label", { class: "ab-control" }, input, html("span", {}, label));
+}
+
+/** Buttons and a slider for a step; it walks by itself on request, unless the reader wants no motion. */
+function stepper(model, name, { last, beat = 600 }) {
+  const go = (step) => change(model, { [name]: between(step, 0, last()) });
+  const step = () => Math.min(model.get(name), last());
+  const control = slider(model, name, { label: "step", min: 0, max: last(), step: 1, read: step, show: () => `${step()} of ${last()}` });
+  let timer;
+  const pace = (next) => {
+    clearInterval(timer);
+    timer = next && setInterval(() => (element.isConnected && step() < last() ? go(step() + 1) : pace()), beat);
+    player.textContent = timer ? "Pause" : "Play";
+  };
+  const player = button("Play", () => {
+    if (!timer && step() === last()) go(0);
+    pace(!timer);
+  }, { "data-step": "play" });
+  const element = html("div", { class: "ab-steps", role: "group", "aria-label": "Steps" }, control,
+    button("Back", () => go(step() - 1), { "data-step": "back" }),
+    button("Next", () => go(step() + 1), { "data-step": "next" }), ...(still() ? [] : [player]));
+  const update = () => {
+    const input = control.querySelector("input");
+    [input.max, input.value] = [last(), step()];
+    control.querySelector("output").textContent = `${step()} of ${last()}`;
+    set(input, "aria-valuetext", `${step()} of ${last()}`);
+  };
+  return [element, update];
+}
+
+/**
+ * A matrix as a table, its numbers in coloured cells. With `pick(i, j)` its cells are within reach of pointer
+ * and arrow keys. The second result draws it: `at(i, j)` gives { x, text, share, look, lit } for each
+ * cell, nothing for a masked one; rows before `first` are left out.
+ */
+function heatMap(name, { title, rows, columns, pick }) {
+  const head = (scope, label) => html("th", { scope }, label);
+  const cells = rows.map((_, i) => columns.map((_, j) => html("td", pick ? picking(i, j) : {})));
+  const lines = rows.map((label, i) => html("tr", {}, head("row", label), ...cells[i]));
+  const element = html("table", { class: "ab-heat", role: pick && "grid" }, html("caption", {}, title),
+    html("thead", {}, html("tr", {}, html("td", {}), ...columns.map((label) => head("col", label)))),
+    html("tbody", {}, ...lines));
+
+  function picking(i, j) {
+    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    const onkeydown = (event) => {
+      if (!moves[event.key]) return;
+      event.preventDefault();
+      const [down, across] = moves[event.key], next = cells[i + down]?.[j + across];
+      if (next && !lines[i + down].hidden) next.focus();
+    };
+    return { onfocus: () => pick(i, j), onpointermove: () => pick(i, j), onkeydown };
+  }
+  const draw = (at, first = 0) => cells.forEach((line, i) => {
+    lines[i].hidden = i < first;
+    if (i >= first) line.forEach((one, j) => paint(one, name, `${i - first},${j}`, at(i, j), pick));
+  });
+  return [element, draw];
+}
+
+function paint(one, name, index, { x, text = number(x), share = 0, look, lit } = {}, pick) {
+  const masked = x === undefined;
+  set(one, "class", [masked && "ab-masked", share < 0 && "ab-negative", lit && "ab-lit", look].filter(Boolean).join(" "));
+  set(one, "style", share && `--ab-share: ${(45 * Math.min(Math.abs(share), 1)).toFixed(1)}%`);
+  set(one, "data-value", !masked && name);
+  set(one, "data-index", index);
+  set(one, "data-exact", x);
+  if (pick) set(one, "tabindex", lit ? 0 : -1);
+  one.replaceChildren(masked ? html("span", { class: "ab-unseen" }, "masked") : text);
+}
+
+/** What hatched cells mean. */
+const maskedLegend = () => html("p", { class: "ab-legend" }, html("span", { class: "ab-swatch ab-masked" }), " masked");
 
 /** Let pointer and arrow keys move an element: `moved(x, y)` in the drawing's own units. */
 function draggable(handle, drawing, { at, moved, step }) {

@@ -28,9 +28,19 @@ def one_of(*values):
     return _OneOf(values).tag(sync=True, figure=True)
 
 
+def count_of(*values):
+    """Return a trait that holds one of some whole numbers; the first one if not set."""
+    return _CountOf(values).tag(sync=True, figure=True)
+
+
+def fixed(value):
+    """Return a trait for what the figure computes with, read-only: plain lists, numbers."""
+    return traitlets.Any(value, read_only=True).tag(sync=True, figure=True)
+
+
 def flag(default):
     """Return a trait that is True or False."""
-    return traitlets.Bool(default).tag(sync=True, figure=True)
+    return _Flag(default).tag(sync=True, figure=True)
 
 
 class _Real(traitlets.TraitType):
@@ -72,6 +82,18 @@ class _OneOf(traitlets.TraitType):
         if value not in self.values:
             complain(ValueError, self.name, repr(value), " or ".join(map(repr, self.values)))
         return value
+
+
+class _Flag(traitlets.TraitType):
+    def validate(self, _, value):
+        if not isinstance(value, bool):
+            complain(TypeError, self.name, describe(value), "True or False")
+        return value
+
+
+class _CountOf(_OneOf):
+    def validate(self, _, value):
+        return super().validate(_, check_count(self.name, value))
 
 
 def _within(name, value, least, most):

@@ -1,0 +1,148 @@
+"""The moving figures of chapters 5 to 8, driven in a browser: they show the package's values."""
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from attention_book.explorables import Triangle
+
+FIGURES = [Triangle]
+LOOK = ("<style>body{background:var(--ab-paper);color:var(--ab-text);font:17px system-ui;"
+        "margin:0 auto;max-width:600px}</style>")
+PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
+        '<meta name="viewport" content="width=device-width">{look}</head>'
+        "<body><main><h1>Figure</h1>{figure}</main></body></html>")
+
+
+@pytest.fixture
+def opened(visit):
+    """Return a function that opens a figure on a page without Python; complaints fail the test."""
+    watches = []
+
+    def open_page(figure, width=1280, theme="light", motion="no-preference"):
+        page, watch = visit("", width)
+        watches.append(watch)
+        page.emulate_media(reduced_motion=motion)
+        page.set_content(PAGE.format(theme=theme, look=LOOK, figure=figure.page()))
+        page.wait_for_selector(".ab-stage")
+        return page
+
+    yield open_page
+    assert [complaint for watch in watches for complaint in watch.complaints] == []
+
+
+def shown(page, name):
+    """Return the numbers that the figure shows under a name, by their indices."""
+    found = page.eval_on_selector_all(
+        f'[data-value="{name}"]', "all => all.filter((one) => one.checkVisibility())"
+        ".map((one) => [one.dataset.index ?? '', one.dataset.exact])")
+    return {index: float(value) for index, value in found}
+
+
+def agrees(page, name, expected, where=True):
+    """Assert that exactly the entries of an array for which ``where`` holds are shown."""
+    expected, found = np.asarray(expected, float), shown(page, name)
+    where = np.broadcast_to(where, expected.shape)
+    indices = {",".join(map(str, index)): expected[index] for index in np.ndindex(expected.shape)
+               if where[index]}
+    assert found.keys() == indices.keys()
+    for index, value in indices.items():
+        assert found[index] == pytest.approx(value, rel=1e-5, abs=1e-5), (name, index)
+
+
+def control(page, name):
+    return page.locator(f'[data-control="{name}"]')
+
+
+def press(page, name, key, times=1):
+    control(page, name).focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+
+
+def says(page, pattern):
+    """Wait until the spoken text matches."""
+    page.wait_for_function("pattern => RegExp(pattern).test("
+                           "document.querySelector('[aria-live]').textContent)", arg=pattern)
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
+class TestEvery:
+    @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+    def test_accessible_and_within_the_page(self, opened, figure, width, theme):
+        page = opened(figure(), width, theme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        for wide in (width, 600, 390):
+            page.set_viewport_size({"width": wide, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= wide
+            assert page.evaluate("document.querySelector('.ab-stage').scrollWidth"
+                                 " <= document.querySelector('.ab-stage').clientWidth")
+
+    def test_targets_are_large_enough(self, opened, figure):
+        page = opened(figure(), 390)
+        sizes = page.eval_on_selector_all(
+            ".ab-stage :is(button, input, select, [tabindex])",
+            "all => all.map((one) => one.getBoundingClientRect()).map((box) => box.height)")
+        assert sizes and min(sizes) >= 24
+
+
+def check_triangle(page, figure):
+    agrees(page, "scores", figure.scores)
+    agrees(page, "mask", figure.mask, figure.mask)
+    agrees(page, "weights", figure.weights, figure.mask)
+    agrees(page, "outputs", figure.outputs)
+    agrees(page, "moved", figure.moved)
+
+
+class TestTriangle:
+    def test_controls_by_keyboard(self, opened):
+        page = opened(Triangle())
+        check_triangle(page, Triangle())
+        says(page, r"^21 of 36 pairs may attend\. No token is changed\.")
+        press(page, "rule", "ArrowDown")
+        press(page, "window", "ArrowLeft")
+        press(page, "n_query", "ArrowLeft", 2)
+        press(page, "length", "ArrowLeft")
+        press(page, "probe", "ArrowLeft", 2)
+        press(page, "changed", "Enter")
+        check_triangle(page, Triangle(rule="window", window=2, n_query=4, length=5, probe=2,
+                                      changed=True))
+        says(page, r"“the” changed, these outputs move: the, cat; the others stay")
+        assert control(page, "changed").get_attribute("aria-pressed") == "true"
+
+    def test_controls_by_pointer(self, opened):
+        page = opened(Triangle(), 390)
+        control(page, "changed").click()
+        check_triangle(page, Triangle(changed=True))
+        says(page, r"these outputs move: and, left; the others stay")
+        control(page, "rule").select_option(label="everything")
+        check_triangle(page, Triangle(changed=True, rule="none"))
+        control(page, "length").click(position={"x": 3, "y": 10})
+        check_triangle(page, Triangle(changed=True, rule="none", length=0))
+        says(page, r"^0 of 36 pairs may attend\. With “and” changed, no output moves")
+
+    def test_one_cell_is_lit_in_all_three(self, opened):
+        page = opened(Triangle(n_query=3))
+
+        def where():
+            return page.eval_on_selector_all(
+                ".ab-lit", "all => all.map((one) => one.closest('table').caption.textContent"
+                " + one.dataset.index)")
+
+        assert where() == ["Scores0,1", "Mask0,1", "Weights0,1"]
+        page.hover('[data-value="scores"][data-index="1,4"]')
+        assert where() == ["Scores1,4", "Mask1,4", "Weights1,4"]
+        page.focus('[data-value="weights"][data-index="1,4"]')
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")  # there is no further key
+        assert where() == ["Scores2,5", "Mask2,5", "Weights2,5"]
+        exact = Triangle().weights[5, 5]
+        assert page.get_by_text("Query “left”, key “left”: score").inner_text().endswith(
+            f"weight {exact:.2f}.")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")  # the rows before are not there
+        assert where()[0] == "Scores0,5"
+        assert "masked" in page.get_by_text("Query “cat”, key “left”").inner_text()

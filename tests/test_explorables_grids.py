@@ -1,0 +1,101 @@
+"""The moving figures of chapters 5 to 8: their state, and the values that Python computes."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+import traitlets
+
+from attention_book import explorables
+from attention_book.explorables import Triangle
+from attention_book.explorables.base import HERE
+
+FIGURES = [Triangle]
+NAMES = [figure.__name__ for figure in FIGURES]
+
+
+def mixtures(q, k, v, mask):
+    """Return weights and outputs by loops in plain Python; rows that see nothing are zeros."""
+    weights = np.zeros(mask.shape)
+    for i, query in enumerate(q):
+        seen = np.flatnonzero(mask[i])
+        e = {j: np.exp(np.dot(query, k[j]) / np.sqrt(len(query))) for j in seen}
+        for j in seen:
+            weights[i, j] = e[j] / sum(e.values())
+    return weights, np.array([sum(w * np.array(x) for w, x in zip(row, v, strict=True))
+                              for row in weights])
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=NAMES)
+class TestEvery:
+    def test_is_offered_by_the_package(self, figure):
+        assert getattr(explorables, figure.__name__) is figure
+        assert figure.__name__ in explorables.__all__
+
+    def test_page_holds_state_and_picture_and_asks_no_other_host(self, figure):
+        page, shown = figure().page(), figure()
+        state = re.search(r'data-state="(.*?)"', page).group(1)
+        assert json.loads(unescape(state)) == shown.state()
+        panels = shown.picture().panels
+        assert panels and all(panel.alt in unescape(page) for panel in panels)
+        foreign = set(re.findall(r"https?://[\w./-]+", page)) - {"http://www.w3.org/2000/svg"}
+        assert not foreign
+
+    def test_module_is_small(self, figure):
+        assert (Path(HERE) / f"{figure.kind}.js").stat().st_size <= 12 * 1024
+
+    def test_caption_is_one_or_two_sentences(self, figure):
+        assert 1 <= len(re.findall(r"[.?!](?: |$)", figure.caption)) <= 2
+
+    def test_data_cannot_be_replaced(self, figure):
+        fixed = [name for name, trait in figure().traits(figure=True).items() if trait.read_only]
+        assert fixed
+        for name in fixed:
+            with pytest.raises(traitlets.TraitError, match="read-only"):
+                setattr(figure(), name, [])
+
+
+@pytest.mark.parametrize(("figure", "name", "value", "error", "words"), [
+    (Triangle, "rule", "casual", ValueError, "'causal' or 'window' or 'none'"),
+    (Triangle, "window", 0, ValueError, "from 1 to 6"),
+    (Triangle, "n_query", 7, ValueError, "from 1 to 6"),
+    (Triangle, "n_query", 2.5, TypeError, "n_query"),
+    (Triangle, "length", -1, ValueError, "length"),
+    (Triangle, "probe", 6, ValueError, "from 0 to 5"),
+    (Triangle, "changed", 1, TypeError, "changed.*True or False"),
+])
+def test_bad_values_are_refused(figure, name, value, error, words):
+    shown = figure()
+    before = shown.state()
+    with pytest.raises(error, match=words):
+        setattr(shown, name, value)
+    assert shown.state() == before
+
+
+class TestTriangle:
+    @pytest.mark.parametrize("n_query", [1, 4, 6])
+    @pytest.mark.parametrize("length", [0, 2, 6])
+    @pytest.mark.parametrize("rule", ["causal", "window", "none"])
+    def test_values_are_those_of_loops(self, rule, length, n_query):
+        figure = Triangle(rule=rule, length=length, n_query=n_query, window=2, changed=True)
+        past = 6 - n_query
+        mask = np.array([[j < length and (rule == "none" or j <= i + past)
+                          and (rule != "window" or j > i + past - 2) for j in range(6)]
+                         for i in range(n_query)])
+        q, k, v = np.array(figure.q)[past:], np.array(figure.k), np.array(figure.v)
+        k[figure.probe] *= -1
+        v[figure.probe] *= -1
+        weights, outputs = mixtures(q, k, v, mask)
+        assert np.array_equal(figure.mask, mask)
+        np.testing.assert_allclose(figure.scores, q @ k.T / 2**0.5, atol=1e-12)
+        np.testing.assert_allclose(figure.weights, weights, atol=1e-12)
+        np.testing.assert_allclose(figure.outputs, outputs, atol=1e-12)
+
+    def test_a_change_moves_the_rows_that_see_it_and_no_other(self):
+        assert not Triangle().moved.any()
+        assert (Triangle(changed=True, probe=4).moved > 0).tolist() == [False] * 4 + [True] * 2
+        assert (Triangle(changed=True, rule="none").moved > 0).all()
+        assert not Triangle(changed=True, probe=4, length=4).moved.any()
