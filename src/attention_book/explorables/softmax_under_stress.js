@@ -4,13 +4,12 @@ const MOST = 200; // of the shift, either way
 const TYPES = { float16: half, float32: Math.fround };
 const LOGITS = [0, 1, 2, 3];
 
-/** Round to float16: 11 bits, steps of 2^−24 below 2^−14, and infinity beyond 65504. */
+/** Round to float16: 11 bits, steps of 2^−24 below 2^−14, and infinity from 65520 on. */
 function half(x) {
-  if (!Number.isFinite(x) || x === 0) return x;
+  if (!(Math.abs(x) < 65520)) return x * Infinity; // NaN stays NaN
   const exponent = Math.max(Math.floor(Math.log2(Math.abs(x))), -14);
   const ground = 1.5 * 2 ** (52 + exponent - 10); // beside it, doubles are as coarse as float16
-  const near = x + ground - ground;
-  return Math.abs(near) > 65504 ? Math.sign(x) * Infinity : near;
+  return x + ground - ground;
 }
 
 /** Logits / temperature + shift, then the softmax, with `round` after each operation. */
