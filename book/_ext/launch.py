@@ -44,7 +44,7 @@ def line(app, docname, pathto):
     return f"""
 <p class="launch" role="group" aria-label="Run this chapter">
 {run}
-<a href="{escape(notebook)}" download="{name}">Download the notebook</a>
+<a href="{escape(notebook)}" download="{name}" title="The chapter as a notebook">Download</a>
 <a href="{guide}#run-it-on-your-machine">Run it in JupyterLab</a>
 <a class="launch-version" href="{guide}#a-newer-version-and-your-copy">version {__version__}</a>
 </p>

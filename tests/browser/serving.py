@@ -18,6 +18,22 @@ sys.path.insert(0, str(ROOT / "tools"))
 import serve  # noqa: E402
 
 
+class Counting(HTTPServer):
+    """A server that counts the bytes it sends, as they go over the line."""
+
+    sent = 0
+
+    def handle_stream(self, stream, address):
+        write = stream.write
+
+        def counted(data):
+            Counting.sent += len(data)
+            return write(data)
+
+        stream.write = counted
+        super().handle_stream(stream, address)
+
+
 @contextmanager
 def by_the_book(site=SITE):
     """Serve as ``make serve`` does; give the port."""
@@ -25,7 +41,7 @@ def by_the_book(site=SITE):
     loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
 
     async def run():
-        server = HTTPServer(serve.application(site))
+        server = Counting(serve.application(site))
         server.add_sockets([listening])
         ready.set()
         await stop.wait()

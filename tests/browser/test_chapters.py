@@ -67,6 +67,6 @@ def test_download_is_the_chapter(visit, plain_site, name):
     page, _ = visit(plain_site.split("/")[2])
     page.goto(f"{plain_site}notebooks/{name}.html")
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="Download the notebook").click()
+        page.locator(".launch").get_by_role("link", name="Download").click()
     assert waiting.value.suggested_filename == f"{name}.ipynb"
     assert json.loads(waiting.value.path().read_text(encoding="utf-8")) == stored(name)

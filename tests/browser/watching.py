@@ -12,11 +12,9 @@ class Watch:
         self.host = host  # with its port
         self.requests = []
         self.complaints = []
-        self.received = 0
         context.on("request", self._see_request)
         context.on("requestfailed", self._see_failure)
         context.on("response", self._see_response)
-        context.on("requestfinished", self._see_end)
         context.on("console", self._see_message)
         context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
 
@@ -31,10 +29,6 @@ class Watch:
     def _see_response(self, response):
         if response.status >= 400:
             self.complaints.append(f"{response.status}: {response.url}")
-
-    def _see_end(self, request):
-        sizes = request.sizes()
-        self.received += sizes["responseBodySize"] + sizes["responseHeadersSize"]
 
     def _see_message(self, message):
         if message.type == "error":
