@@ -10,10 +10,10 @@ import pytest
 import traitlets
 
 from attention_book import explorables
-from attention_book.explorables import Triangle
+from attention_book.explorables import Heads, Triangle
 from attention_book.explorables.base import HERE
 
-FIGURES = [Triangle]
+FIGURES = [Triangle, Heads]
 NAMES = [figure.__name__ for figure in FIGURES]
 
 
@@ -66,6 +66,12 @@ class TestEvery:
     (Triangle, "length", -1, ValueError, "length"),
     (Triangle, "probe", 6, ValueError, "from 0 to 5"),
     (Triangle, "changed", 1, TypeError, "changed.*True or False"),
+    (Heads, "questions", [1, 2, 3], ValueError, "4 numbers"),
+    (Heads, "questions", [0, 0, 0, 10], ValueError, "from -9 to 9"),
+    (Heads, "n_heads", 3, ValueError, "2 or 1 or 4"),
+    (Heads, "n_heads", True, TypeError, "n_heads"),
+    (Heads, "way", "join", ValueError, "'split' or 'merge'"),
+    (Heads, "step", 17, ValueError, "from 0 to 16"),
 ])
 def test_bad_values_are_refused(figure, name, value, error, words):
     shown = figure()
@@ -99,3 +105,27 @@ class TestTriangle:
         assert (Triangle(changed=True, probe=4).moved > 0).tolist() == [False] * 4 + [True] * 2
         assert (Triangle(changed=True, rule="none").moved > 0).all()
         assert not Triangle(changed=True, probe=4, length=4).moved.any()
+
+
+class TestHeads:
+    @pytest.mark.parametrize("n_heads", [1, 2, 4])
+    def test_values_are_those_of_loops(self, n_heads):
+        figure = Heads(n_heads=n_heads, questions=[5, -2, 1, 7])
+        d, everything = 4 // n_heads, np.ones((4, 4), bool)
+        wide, nouns = np.zeros((4, 4)), np.hstack([figure.nouns, figure.nouns])
+        wide[1] = 5, -2, 1, 7
+        received = []
+        for h in range(n_heads):
+            q, k = wide[:, h * d:(h + 1) * d], nouns[:, h * d:(h + 1) * d]
+            weights, outputs = mixtures(q, k, k, everything)
+            np.testing.assert_allclose(figure.weights[h], weights, atol=1e-12)
+            received.extend(outputs[1])
+        np.testing.assert_allclose(figure.received, received, atol=1e-12)
+
+    def test_numbers_of_the_chapter(self):
+        assert Heads().weights[:, 1].round(2).tolist() == [[0.96, 0.01, 0.01, 0.01],
+                                                           [0.01, 0.01, 0.01, 0.96]]
+
+    def test_split_tells_where_each_number_comes_from(self):
+        assert Heads().split[1].tolist() == [[2, 3], [12, 13], [22, 23], [32, 33]]
+        assert Heads(n_heads=4).split[2].tolist() == [[2], [12], [22], [32]]

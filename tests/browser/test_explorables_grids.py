@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from attention_book.explorables import Triangle
+from attention_book.explorables import Heads, Triangle
 
-FIGURES = [Triangle]
+FIGURES = [Triangle, Heads]
 LOOK = ("<style>body{background:var(--ab-paper);color:var(--ab-text);font:17px system-ui;"
         "margin:0 auto;max-width:600px}</style>")
 PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
@@ -146,3 +146,73 @@ class TestTriangle:
         page.keyboard.press("ArrowUp")  # the rows before are not there
         assert where()[0] == "Scores0,5"
         assert "masked" in page.get_by_text("Query “cat”, key “left”").inner_text()
+
+
+def step(page, which, times=1):
+    for _ in range(times):
+        page.locator(f'[data-step="{which}"]').click()
+
+
+def check_heads(page, figure):
+    for h, weights in enumerate(figure.weights):
+        agrees(page, f"weights-{h}", weights)
+    agrees(page, "received", figure.received)
+    assert page.locator(f'[data-value="weights-{figure.n_heads}"]').count() == 0
+
+
+def check_carried(page, figure):
+    """Assert that the target holds what the first steps carry over, in the order of its memory."""
+    carried = np.arange(16) < figure.step
+    to_heads = figure.way == "split"
+    here = carried.reshape(figure.split.shape) if to_heads else np.ones(figure.split.shape, bool)
+    agrees(page, "wide", figure.wide, True if to_heads else carried.reshape(4, 4))
+    for h, part in enumerate(figure.split):
+        agrees(page, f"split-{h}", part, here[h])
+    array = figure.split if to_heads else figure.wide
+    lit = page.eval_on_selector_all(".ab-lit", "all => all.map((one) => +one.dataset.exact)")
+    assert lit == ([] if figure.step == 0 else 2 * [array.ravel()[figure.step - 1]])
+
+
+class TestHeads:
+    def test_controls_by_keyboard(self, opened):
+        page = opened(Heads())
+        check_heads(page, Heads())
+        check_carried(page, Heads())
+        says(page, r"head 0 puts most weight, 0\.96, on Mia, head 1 .* 0\.96, on cat")
+        sliders = control(page, "questions")
+        sliders.nth(0).focus()
+        page.keyboard.press("ArrowLeft")
+        sliders.nth(1).focus()
+        page.keyboard.press("ArrowRight")
+        press(page, "n_heads", "ArrowUp")
+        press(page, "way", "ArrowDown")
+        press(page, "step", "ArrowRight")
+        changed = Heads(questions=[5, 1, 0, 6], n_heads=1, way="merge", step=7)
+        check_heads(page, changed)
+        check_carried(page, changed)
+        says(page, r"Step 7: wide\[1, 2\] = heads\[0, 1, 2\] = 12\.$")
+
+    def test_controls_by_pointer(self, opened):
+        page = opened(Heads(), 390)
+        control(page, "n_heads").select_option(label="4 heads of 1")
+        step(page, "next", 2)
+        check_heads(page, Heads(n_heads=4))
+        check_carried(page, Heads(n_heads=4, step=8))
+        step(page, "back", 9)  # one more than there are
+        check_carried(page, Heads(n_heads=4, step=0))
+        says(page, "Nothing is carried over yet")
+
+    def test_plays_to_the_end_and_stops_there(self, opened):
+        page = opened(Heads(step=13))
+        play = page.locator('[data-step="play"]')
+        play.click()
+        assert play.inner_text() == "Pause"
+        says(page, "Step 16: ")
+        check_carried(page, Heads(step=16))
+        page.wait_for_function("one => one.textContent === 'Play'", arg=play.element_handle())
+
+    def test_moves_by_steps_alone_where_no_motion_is_wanted(self, opened):
+        page = opened(Heads(), motion="reduce")
+        assert page.locator('[data-step="play"]').count() == 0
+        step(page, "next")
+        check_carried(page, Heads(step=7))

@@ -163,7 +163,7 @@ function stepper(model, name, { last, beat = 600 }) {
 /**
  * A matrix as a table, its numbers in coloured cells. With `pick(i, j)` its cells are within reach of pointer
  * and arrow keys. The second result draws it: `at(i, j)` gives { x, text, share, look, lit } for each
- * cell, nothing for a masked one; rows before `first` are left out.
+ * cell, neither x nor text for a masked one; rows before `first` are left out.
  */
 function heatMap(name, { title, rows, columns, pick }) {
   const head = (scope, label) => html("th", { scope }, label);
@@ -190,15 +190,15 @@ function heatMap(name, { title, rows, columns, pick }) {
   return [element, draw];
 }
 
-function paint(one, name, index, { x, text = number(x), share = 0, look, lit } = {}, pick) {
-  const masked = x === undefined;
+function paint(one, name, index, { x, text, share = 0, look, lit }, pick) {
+  const masked = x === undefined && text === undefined;
   set(one, "class", [masked && "ab-masked", share < 0 && "ab-negative", lit && "ab-lit", look].filter(Boolean).join(" "));
   set(one, "style", share && `--ab-share: ${(45 * Math.min(Math.abs(share), 1)).toFixed(1)}%`);
-  set(one, "data-value", !masked && name);
+  set(one, "data-value", x !== undefined && name);
   set(one, "data-index", index);
   set(one, "data-exact", x);
   if (pick) set(one, "tabindex", lit ? 0 : -1);
-  one.replaceChildren(masked ? html("span", { class: "ab-unseen" }, "masked") : text);
+  one.replaceChildren(masked ? html("span", { class: "ab-unseen" }, "masked") : text ?? number(x));
 }
 
 /** What hatched cells mean. */
