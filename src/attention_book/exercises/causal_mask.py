@@ -88,6 +88,7 @@ _CAUSAL_MASK = Exercise(
         Case((2,), "two positions", "before and after the diagonal"),
         Case((5,), "five positions", "before and after the diagonal"),
         Case((17,), "seventeen positions", "before and after the diagonal"),
+        Case((300,), "three hundred positions", "positions beyond 255"),
     ),
     naming=(Case((5,), "five positions"), Case((2,), "two positions")),
     mistakes=(
@@ -132,6 +133,15 @@ _CAUSAL_MASK = Exercise(
             seen="Every position sees itself and nothing else.",
             question="Which keys may the last query attend to?",
             ways=(*_ways(lambda i, j, n: i == j), lambda n: np.eye(n, dtype=int)),
+            step="before and after the diagonal",
+        ),
+        Mistake(
+            id="row-left-empty",
+            seen="One row is left empty: a query sees nothing, not even itself.",
+            question="What do the first and the last row of your mask hold, and what should they?",
+            ways=(*_ways(lambda i, j, n: (j <= i) & (i < n - 1)),
+                  *_ways(lambda i, j, n: (j <= i) & (i > 0)),
+                  lambda n: np.tril(np.arange(n)[:, None] * np.ones(n, int))),
             step="before and after the diagonal",
         ),
         Mistake(
@@ -250,6 +260,20 @@ _PREDICT = prediction(
             ways=([12, 6, 6, 4], (12.0, 6.0, 6.0, 4.0)),
             step="weights",
         ),
+        Mistake(
+            id="zero-not-counted",
+            seen="The token whose value is 0 is left out, as if it were not there.",
+            question="What is the mean of 12 and 0?",
+            ways=([12, 12, 9, 20 / 3], [12, 0, 9, 20 / 3], [12, 12, 9, 6.7]),
+            step="weights",
+        ),
+        Mistake(
+            id="last-position-only",
+            seen="There is one number only, that of the last position.",
+            question="Each position has a row of its own in the mask. How many results are there?",
+            ways=(5, [5]),
+            step="mixture",
+        ),
     ),
     variants=([12, 6, 6, 5], (12.0, 6.0, 6.0, 5.0), np.array([12, 6, 6, 5])),
 )
@@ -363,6 +387,9 @@ _RECTANGULAR = Exercise(
                   lambda n_query, n_key: np.tri(n_key, dtype=bool)[n_key - n_query:],
                   *_ways(_shifted(0, lambda shift: max(shift, 0)), _rectangle),
                   *_ways(_shifted(0, abs), _rectangle), _ones_then_triangle,
+                  *_ways(lambda i, j, n_query, n_key: j <= np.maximum(i + n_key - n_query, 0),
+                         _rectangle),
+                  *_ways(lambda i, j, n_query, n_key: j <= abs(i + n_key - n_query), _rectangle),
                   lambda n_query, n_key: _ones_then_triangle(n_query, n_key).astype(float),
                   _slices_from_the_front,
                   lambda n_query, n_key: np.tri(max(n_query, n_key), dtype=bool)[-n_query:, :n_key],
@@ -497,7 +524,8 @@ _SLIDING_WINDOW = Exercise(
         Case((13, 4), "13 positions and a window of 4", "the oldest key in the window"),
     ),
     naming=(Case((7, 3), "7 positions and a window of 3"), Case((5, 1), "a window of one"),
-            Case((11, 4), "11 positions and a window of 4")),
+            Case((11, 4), "11 positions and a window of 4"),
+            Case((5, 5), "a window as wide as the text"), Case((5, 9), "a wider window")),
     mistakes=(
         Mistake(
             id="one-too-many",
@@ -586,6 +614,25 @@ _SLIDING_WINDOW = Exercise(
                   *_ways(lambda i, j, n, window: (j > i) | (j <= i - window))),
             step="what True stands for",
         ),
+        Mistake(
+            id="ends-only",
+            seen="Of the keys in a window only the ends are shown: the query's own, the oldest, or "
+                 "both.",
+            question="With a window of 3, which keys does the last query see? How many are they?",
+            ways=(*_ways(lambda i, j, n, window: (j == i) | (j == i - window + 1)),
+                  *_ways(lambda i, j, n, window: j == i - window + 1),
+                  *_ways(lambda i, j, n, window: j == i)),
+            step="between the ends of the window",
+        ),
+        Mistake(
+            id="never-the-whole-text",
+            seen="The mask is right until the window is as wide as the text; then it "
+                 "hides keys.",
+            question="With 5 positions and a window of 9, what should the last query see?",
+            ways=(*_ways(lambda i, j, n, window: (j <= i) & (j > i - min(window, n - 1))),
+                  *_ways(lambda i, j, n, window: (j <= i) & (j > i - window % n))),
+            step="a window wider than the text",
+        ),
         _numbers_not_booleans(lambda i, j, n, window: (j <= i) & (j > i - window)),
     ),
     variants=(
@@ -632,6 +679,13 @@ def _axis_missing(lengths, n):
     return np.tri(n, dtype=bool) & (np.arange(n) >= n - lengths[:, None])
 
 
+def _last_by_a_slice(lengths, n):
+    mask = np.zeros((len(lengths), n, n), dtype=bool)
+    for sample, length in zip(mask, lengths, strict=True):
+        sample[:, -length:] = True
+    return mask & np.tri(n, dtype=bool)
+
+
 def _mend_padded_mask(lengths, n):
     real = np.arange(n) >= n - lengths[:, None]
     causal = np.tri(n, dtype=bool)
@@ -676,7 +730,9 @@ _FAULT = Exercise(
             seen="Whole rows are hidden: the padding is taken for queries, and real queries still "
                  "see padded keys.",
             question="Which axis of (batch, n, n) runs over the keys?",
-            ways=(fault_padded_mask, *_padded(lambda causal, real: causal & real[:, :, None])),
+            ways=(fault_padded_mask, *_padded(lambda causal, real: causal & real[:, :, None]),
+                  lambda lengths, n: fault_padded_mask(lengths - 1, n),
+                  lambda lengths, n: fault_padded_mask(lengths + 1, n)),
             step="the padded keys",
         ),
         Mistake(
@@ -749,6 +805,25 @@ _FAULT = Exercise(
             ways=(*_real_is(lambda j, length, n: j > n - length),
                   *_real_is(lambda j, length, n: j >= n - length - 1)),
             step="which keys are real",
+        ),
+        Mistake(
+            id="empty-rows-filled",
+            seen="Queries in the padding, which should see nothing, are given something to see.",
+            question="By the rule of the exercise, which keys may a query see that stands before "
+                     "the first real one?",
+            ways=(*_padded(lambda causal, real: causal & real[:, None, :] | np.eye(len(causal),
+                                                                                 dtype=bool)),
+                  *_padded(lambda causal, real: causal & (real[:, None, :] | ~real[:, :, None])),
+                  *_padded(lambda causal, real: causal & real[:, None, :] | ~real[:, :, None])),
+            step="the padded queries",
+        ),
+        Mistake(
+            id="length-zero",
+            seen="In a sample of length 0, everything counts as real.",
+            question="What does [-length:] select where the length is 0?",
+            ways=(_last_by_a_slice, lambda lengths, n: _last_by_a_slice(lengths, n).tolist(),
+                  *_real_is(lambda j, length, n: j >= (n - length) % n)),
+            step="a sample without a text",
         ),
     ),
     variants=(
@@ -865,6 +940,11 @@ def _zero_taken_for_masked(s, fill=-np.inf):
     s = np.tril(s)
     s[s == 0] = fill
     return softmax(s)
+
+
+def _zero_before_itself_taken(s, fill=-np.inf):
+    hidden = (np.tril(s) == 0) & ~np.eye(len(s), dtype=bool)
+    return softmax(np.where(hidden, fill, s))
 
 
 def _prefix_by_prefix(end):
@@ -1056,7 +1136,8 @@ _CAUSAL_ATTENTION = Exercise(
                      "the triangle?",
             ways=(_head(_zero_taken_for_masked),
                   _head(lambda s: np.nan_to_num(_zero_taken_for_masked(s))),
-                  _head(lambda s: _zero_taken_for_masked(s, -1e9))),
+                  _head(lambda s: _zero_taken_for_masked(s, -1e9)),
+                  _head(_zero_before_itself_taken)),
             step="the mask",
         ),
         Mistake(

@@ -71,6 +71,20 @@ def _from_here_on(x):
     return np.cumsum(_steps(x)[::-1], axis=0)[::-1]
 
 
+def _there_and_back(x):
+    """Return rows that leak into two features, by opposite amounts."""
+    out = np.array(x, dtype=float)
+    out[:, :2] += _steps(x).sum() * np.array([1, -1])
+    return out
+
+
+def _contrast(x):
+    """Return rows that see of the others how far their first two features lie apart."""
+    out = np.array(x, dtype=float)
+    out[:, 0] += (x[:, 1] - x[:, 0]).sum()
+    return out
+
+
 _TIGHT = (np.tanh, _row_before, _running_mean, _CAUSAL_HEAD)
 
 _X = (np.round(np.random.default_rng(7).normal(size=(7, 5)) * 15) + 0.5) * _STEP
@@ -111,14 +125,36 @@ def _every_cut(n):
     return range(1, n)
 
 
-def _search(cuts=_every_cut, changed=lambda t: slice(t, None), compared=slice, by=10.0):
+def _alike(some, others, summed):
+    """Tell whether rows are alike, or, where ``summed`` is given, what it makes of each row."""
+    if summed:
+        some, others = summed(some, axis=1), summed(others, axis=1)
+    return np.allclose(some, others)
+
+
+def _search(cuts=_every_cut, changed=lambda t: slice(t, None), compared=slice, by=10.0,
+            summed=None):
     """Return a test that changes the rows ``changed(t)`` and looks at the rows ``compared(t)``."""
     def leaks(attend, x, rng):
         out = attend(x)
         for t in cuts(len(x)):
             other = x.copy()
             other[changed(t)] += by * rng.normal(size=other[changed(t)].shape)
-            if not np.allclose(attend(other)[compared(t)], out[compared(t)]):
+            if not _alike(attend(other)[compared(t)], out[compared(t)], summed):
+                return True
+        return False
+
+    return leaks
+
+
+def _shifted(by, changed=lambda t: slice(t, None), summed=None, compared=slice):
+    """Return a test that adds one number to the rows ``changed(t)``."""
+    def leaks(attend, x, rng):
+        out = attend(x)
+        for t in range(1, len(x)):
+            other = x.copy()
+            other[changed(t)] += by
+            if not _alike(attend(other)[compared(t)], out[compared(t)], summed):
                 return True
         return False
 
@@ -183,6 +219,25 @@ def _not_copied(attend, x, rng):
         if not np.allclose(attend(changed)[:t], attend(x)[:t]):
             return True
     return False
+
+
+def _all_rows(attend, x, rng):
+    for row in range(len(x) - 1):
+        later = np.arange(len(x)) > row
+        changed = np.where(later[:, None], rng.normal(size=x.shape), x)
+        if np.allclose(attend(changed)[row], attend(x)[row]):
+            return False
+    return True
+
+
+def _all_pairs(attend, x, rng):
+    found = []
+    for later in range(1, len(x)):
+        changed = x.copy()
+        changed[later] += rng.uniform(5, 15, size=x.shape[1])
+        found += [not np.allclose(*rows) for rows in
+                  zip(attend(changed)[:later], attend(x)[:later], strict=True)]
+    return bool(np.all(found))
 
 
 def _opposite(attend, x, rng):
@@ -250,8 +305,8 @@ LEAKS_FUTURE = Exercise(
            "row of x, else False. attend takes an array of shape (n, d) and returns another; you "
            "may call it as often as you like, also with other arrays, but leave x as it is. A leak "
            "may be in one row alone, come from one later row alone, and stay hidden while the "
-           "later rows change only a little. If attend reverses the rows of [[1], [2], [3]], the "
-           "answer is True: row 0 depends on row 2.",
+           "later rows change only a little, or in all features alike. If attend reverses the "
+           "rows of [[1], [2], [3]], the answer is True: row 0 depends on row 2.",
     hints=("Look at attend from outside: which rows of the result may notice, if you change the "
            "rows of x from t on?",
            "Compare with the result for the unchanged x. Which rows must be equal, and for how "
@@ -278,12 +333,18 @@ LEAKS_FUTURE = Exercise(
              "how the rows are changed"),
         Case(_args(_from_here_on), "rows that see themselves and all later ones (leaks)",
              "how the rows are changed"),
+        Case(_args(_there_and_back), "one feature gains what another loses (leaks)",
+             "what is compared"),
+        Case(_args(_contrast), "differences of two features, summed over the text (leaks)",
+             "how the rows are changed"),
     ),
     naming=(Case(_args(_running_mean), "running means"), Case(_args(np.tanh), "own row"),
             Case(_args(_whole_text), "whole text"), Case(_args(_from_here_on), "from here on"),
             Case(_args(_from_to(6, 0)), "the last row to row 0"),
             *(Case(_args(_from_to(row + 1, row)), f"row {row + 1} to row {row}")
-              for row in range(6))),
+              for row in range(6)),
+            Case(_args(_there_and_back), "opposite changes"),
+            Case(_args(_contrast), "differences of features")),
     mistakes=(
         Mistake(
             id="always-false",
@@ -389,7 +450,8 @@ LEAKS_FUTURE = Exercise(
             question="What if row 0 looks at the last row, and at nothing else?",
             ways=(_search(changed=_only, compared=lambda t: _only(t - 1)),
                   _search(lambda n: range(n - 1, 0, -1), changed=_only,
-                          compared=lambda t: _only(t - 1))),
+                          compared=lambda t: _only(t - 1)),
+                  _shifted(10.0, changed=_only, compared=lambda t: _only(t - 1))),
             step="which rows are compared",
         ),
         Mistake(
@@ -398,6 +460,33 @@ LEAKS_FUTURE = Exercise(
             question="What stays the same when rows change places, and could it leak?",
             ways=(_shuffled, _reversed),
             step="how the rows are changed",
+        ),
+        Mistake(
+            id="same-change-everywhere",
+            seen="The same number is added to all features of a row, so a leak of their "
+                 "differences does not show.",
+            question="What stays the same in a row when all of its features grow alike, and could "
+                     "it leak?",
+            ways=(*(_shifted(by) for by in (1.0, 10.0, 1000.0)), _shifted(1.0, _only),
+                  _shifted(-10.0)),
+            step="how the rows are changed",
+        ),
+        Mistake(
+            id="compares-means",
+            seen="Of each row a single number is compared, such as its mean, in which changes of "
+                 "its features can cancel.",
+            question="If one feature grows by as much as another one shrinks, what does your "
+                     "comparison notice?",
+            ways=(_search(summed=np.mean), _search(changed=_only, summed=np.mean),
+                  _search(summed=np.sum), _shifted(10.0, summed=np.sum)),
+            step="what is compared",
+        ),
+        Mistake(
+            id="asks-for-all",
+            seen="The answer is True only if every row leaks.",
+            question="One row looks ahead and all others are tight. What should the answer be?",
+            ways=(_all_rows, _all_pairs),
+            step="how the findings are joined",
         ),
         Mistake(
             id="inverted",
