@@ -10,10 +10,10 @@ import pytest
 import traitlets
 
 from attention_book import explorables
-from attention_book.explorables import Heads, Triangle
+from attention_book.explorables import Cache, Heads, Triangle
 from attention_book.explorables.base import HERE
 
-FIGURES = [Triangle, Heads]
+FIGURES = [Triangle, Heads, Cache]
 NAMES = [figure.__name__ for figure in FIGURES]
 
 
@@ -71,6 +71,10 @@ class TestEvery:
     (Heads, "n_heads", 3, ValueError, "2 or 1 or 4"),
     (Heads, "n_heads", True, TypeError, "n_heads"),
     (Heads, "way", "join", ValueError, "'split' or 'merge'"),
+    (Cache, "step", 0, ValueError, "from 1 to 8"),
+    (Cache, "cached", "yes", TypeError, "True or False"),
+    (Cache, "n_kv_heads", 3, ValueError, "4 or 2 or 1"),
+    (Cache, "head", 4, ValueError, "from 0 to 3"),
     (Heads, "step", 17, ValueError, "from 0 to 16"),
 ])
 def test_bad_values_are_refused(figure, name, value, error, words):
@@ -129,3 +133,37 @@ class TestHeads:
     def test_split_tells_where_each_number_comes_from(self):
         assert Heads().split[1].tolist() == [[2, 3], [12, 13], [22, 23], [32, 33]]
         assert Heads(n_heads=4).split[2].tolist() == [[2], [12], [22], [32]]
+
+
+class TestCache:
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
+    @pytest.mark.parametrize("step", [1, 5, 8])
+    def test_values_are_those_of_loops(self, step, n_kv_heads):
+        figure = Cache(step=step, n_kv_heads=n_kv_heads)
+        x, triangle = np.array(figure.x)[:step], np.tri(step, dtype=bool)
+        for h in range(4):
+            own, shared = (slice(2 * i, 2 * i + 2) for i in (h, h * n_kv_heads // 4))
+            q, k, v = (x @ np.array(w)[:, columns] for w, columns in
+                       ((figure.wq, own), (figure.wk, shared), (figure.wv, shared)))
+            weights, outputs = mixtures(q, k, v, triangle)
+            np.testing.assert_allclose(figure.weights[h], weights, atol=1e-12)
+            np.testing.assert_allclose(figure.mixture[h], outputs[-1], atol=1e-5)
+
+    @pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
+    def test_work_is_counted_one_by_one(self, n_kv_heads):
+        figure = Cache(step=7, n_kv_heads=n_kv_heads)
+        counts = {name: np.zeros((2, 2)) for name in ("projections", "scores", "bytes")}
+        for newest in range(7):
+            for one in counts.values():
+                one[0] = 0
+            for token in range(newest + 1):
+                new = np.array([token == newest, True])  # with a cache, without
+                for _ in range(2 * (4 + 2 * n_kv_heads)):
+                    counts["projections"] += new
+                for _ in range(4 * (token + 1)):
+                    counts["scores"] += new
+                for _ in range(n_kv_heads * 4):  # two numbers each of a key and of a value
+                    counts["bytes"] += np.array([4, 0])
+        for name, expected in counts.items():
+            assert np.array_equal(figure.work[name], expected), name
+        assert figure.kv.keys.nbytes + figure.kv.values.nbytes == counts["bytes"][0, 0]

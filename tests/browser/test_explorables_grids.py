@@ -1,12 +1,14 @@
 """The moving figures of chapters 5 to 8, driven in a browser: they show the package's values."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from attention_book.explorables import Heads, Triangle
+from attention_book.explorables import Cache, Heads, Triangle
 
-FIGURES = [Triangle, Heads]
+FIGURES = [Triangle, Heads, Cache]
 LOOK = ("<style>body{background:var(--ab-paper);color:var(--ab-text);font:17px system-ui;"
         "margin:0 auto;max-width:600px}</style>")
 PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
@@ -14,10 +16,21 @@ PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure
         "<body><main><h1>Figure</h1>{figure}</main></body></html>")
 
 
+@cache
+def static_picture(kind):
+    return kind().picture()
+
+
 @pytest.fixture
-def opened(visit):
-    """Return a function that opens a figure on a page without Python; complaints fail the test."""
+def opened(visit, monkeypatch):
+    """Return a function that opens a figure on a page without Python; complaints fail the test.
+
+    The picture that shows before the script runs is drawn once for each kind: drawing takes long.
+    """
     watches = []
+    for kind in FIGURES:
+        picture = static_picture(kind)
+        monkeypatch.setattr(kind, "picture", lambda self, picture=picture: picture)
 
     def open_page(figure, width=1280, theme="light", motion="no-preference"):
         page, watch = visit("", width)
@@ -216,3 +229,54 @@ class TestHeads:
         assert page.locator('[data-step="play"]').count() == 0
         step(page, "next")
         check_carried(page, Heads(step=7))
+
+
+def cells(page, title):
+    """Return the texts of a grid's cells, row by row, without labels."""
+    grid = page.locator("table.ab-heat").filter(has=page.locator("caption", has_text=title))
+    rows = grid.locator("tbody tr").all()
+    return [row.locator("td").all_inner_texts() for row in rows]
+
+
+def check_cache(page, figure):
+    n, seen = figure.step, np.zeros((8, 8), bool)
+    seen[:n, :n] = np.tri(n, dtype=bool)
+    weights = np.zeros((8, 8))
+    weights[:n, :n] = figure.weights[figure.head]
+    agrees(page, "weights", weights, seen)
+    for feature, x in enumerate(figure.mixture[figure.head]):
+        agrees(page, f"mixture-{feature}", np.array(x))
+    for name, expected in figure.work.items():
+        agrees(page, name, expected)
+    held = figure.kv.keys.nbytes + figure.kv.values.nbytes
+    agrees(page, "held", np.array(held if figure.cached else 0))
+    agrees(page, "unshared", np.array(held * 4 // figure.n_kv_heads))
+    before = "read" if figure.cached else "again"
+    row = [before] * (n - 1) + ["new"] + [""] * (8 - n)
+    assert cells(page, "Keys and values") == [row] * (2 * figure.n_kv_heads)
+
+
+class TestCache:
+    def test_controls_by_keyboard(self, opened):
+        page = opened(Cache())
+        check_cache(page, Cache())
+        says(page, "^Step 5, “so”, with a cache: 20 scores in this step, 60 so far")
+        press(page, "step", "ArrowRight", 2)
+        press(page, "cached", "Space")
+        press(page, "n_kv_heads", "ArrowDown")
+        press(page, "head", "ArrowRight")
+        check_cache(page, Cache(step=7, cached=False, n_kv_heads=2, head=2))
+        says(page, "“sat”, without a cache: 112 scores in this step, 336 so far")
+        assert page.locator('[data-value="group"]').inner_text() == "2, 3"
+
+    def test_controls_by_pointer(self, opened):
+        page = opened(Cache(), 390)
+        step(page, "back", 5)  # the first step is 1
+        check_cache(page, Cache(step=1))
+        control(page, "n_kv_heads").select_option(label="1 head for all")
+        step(page, "next", 9)
+        check_cache(page, Cache(step=8, n_kv_heads=1))
+        control(page, "cached").click()
+        check_cache(page, Cache(step=8, n_kv_heads=1, cached=False))
+        again = page.locator('[data-value="weights"].ab-moved').count()
+        assert (again, page.locator('[data-value="weights"].ab-lit').count()) == (28, 8)

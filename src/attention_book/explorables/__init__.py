@@ -1,6 +1,7 @@
 """The book's moving figures: each is alive on a page and in step with Python in a notebook."""
 
 from attention_book.explorables.agreement import Agreement
+from attention_book.explorables.cache import Cache
 from attention_book.explorables.heads import Heads
 from attention_book.explorables.mixing import Mixing
 from attention_book.explorables.softmax_under_stress import SoftmaxUnderStress
@@ -14,4 +15,5 @@ __all__ = [  # noqa: RUF022 (as in the chapters)
     "Mixing",
     "Triangle",
     "Heads",
+    "Cache",
 ]

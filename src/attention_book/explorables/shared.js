@@ -134,10 +134,10 @@ function toggle(model, name, label) {
 }
 
 /** Buttons and a slider for a step; it walks by itself on request, unless the reader wants no motion. */
-function stepper(model, name, { last, beat = 600 }) {
-  const go = (step) => change(model, { [name]: between(step, 0, last()) });
+function stepper(model, name, { first = 0, last, beat = 600 }) {
+  const go = (step) => change(model, { [name]: between(step, first, last()) });
   const step = () => Math.min(model.get(name), last());
-  const control = slider(model, name, { label: "step", min: 0, max: last(), step: 1, read: step, show: () => `${step()} of ${last()}` });
+  const control = slider(model, name, { label: "step", min: first, max: last(), step: 1, read: step, show: () => `${step()} of ${last()}` });
   let timer;
   const pace = (next) => {
     clearInterval(timer);
@@ -145,7 +145,7 @@ function stepper(model, name, { last, beat = 600 }) {
     player.textContent = timer ? "Pause" : "Play";
   };
   const player = button("Play", () => {
-    if (!timer && step() === last()) go(0);
+    if (!timer && step() === last()) go(first);
     pace(!timer);
   }, { "data-step": "play" });
   const element = html("div", { class: "ab-steps", role: "group", "aria-label": "Steps" }, control,
