@@ -665,7 +665,7 @@ WRONG = {
         (mixes_features, "interleaved-features"),
         (begins_with_the_last, "heads-reversed"),
         (keeps_the_first, "one-head-only"),
-        (flattens, "wrong-shape"),
+        (flattens, "flattened"),
     ],
     "repeat_kv": [
         (tiles, "tiled"),

@@ -1108,7 +1108,9 @@ _CAUSAL_ATTENTION = Exercise(
             question="What is there for position 0 to attend to?",
             ways=(_head(_before(_tri(-1))), _head(_before(_tri(-1), -1e9)),
                   _head(lambda s: softmax(s - 1e9 * np.triu(np.ones(s.shape)))),
-                  _prefix_by_prefix(lambda i: i), _head(_before(_tri(-1), weigh=unstable_softmax))),
+                  _prefix_by_prefix(lambda i: i), _head(_before(_tri(-1), weigh=unstable_softmax)),
+                  _prefix_by_prefix(lambda i: max(i, 1)),
+                  _head(_before(lambda n: np.tri(n, k=-1) + np.eye(1, n * n).reshape(n, n) > 0))),
             step="the mask",
         ),
         Mistake(

@@ -429,6 +429,19 @@ def _blocks_in_a_loop(x, wq, wk, wv, wo, n_heads):
     return np.hstack(heads) @ wo
 
 
+def _rows_in_a_loop(scale=0):
+    """Return a layer whose heads take rows of the weights; scaled by d_head, or else by d_model."""
+    def layer(x, wq, wk, wv, wo, n_heads):
+        heads, d_head = [], x.shape[1] // n_heads
+        for own in np.split(np.arange(x.shape[1]), n_heads):
+            q, k, v = (x[:, own] @ w[own] for w in (wq, wk, wv))
+            s = q @ k.T / math.sqrt((d_head, x.shape[1])[scale])
+            heads.append((_causal(s) @ v)[:, own])
+        return np.concatenate(heads, axis=1) @ wo
+
+    return layer
+
+
 def _renormalised(s, least=0.0):
     weights = softmax(s) * _past(s)
     return weights / (weights.sum(axis=-1, keepdims=True) + least)
@@ -635,7 +648,7 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
             question="Can feature 0 of a token have an influence on every head of yours?",
             ways=(_layer(inputs=lambda x, wq, wk, wv: (x, x, x),
                          project=lambda heads, w: heads @ _blocks(w, len(heads))),
-                  _blocks_in_a_loop),
+                  _blocks_in_a_loop, _rows_in_a_loop(), _rows_in_a_loop(scale=1)),
             step=_PROJECTIONS,
         ),
         Mistake(
@@ -741,7 +754,10 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
             question="What is there for position 0 to attend to?",
             ways=(_layer(_before(lambda s: ~_past(s).T)),
                   _layer(_before(lambda s: ~_past(s).T, -1e9)),
-                  _layer(_zero_for_nan(_before(lambda s: ~_past(s).T)))),
+                  _layer(_zero_for_nan(_before(lambda s: ~_past(s).T))),
+                  _head_by_head(seen=lambda i: slice(max(i, 1))),
+                  _layer(_before(lambda s: (np.tri(s.shape[-1], k=-1) > 0) | ~np.any(
+                      np.tri(s.shape[-1], k=-1), axis=1, keepdims=True)))),
             step=_MASK,
         ),
         Mistake(

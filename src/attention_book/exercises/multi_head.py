@@ -23,6 +23,8 @@ def _rows(n, n_heads, d_head):
     return _draw(n, n_heads * d_head), n_heads
 
 
+_SPLIT_ONE_TOKEN = Case(_rows(1, 3, 2), "a single token", _CUT)
+_SPLIT_ONE_HEAD = Case(_rows(3, 1, 5), "a single head", _TURN)
 _SPLIT = Case(_rows(5, 3, 2), "5 tokens and 3 heads of width 2", _TURN)
 _SPLIT_FEW = Case(_rows(2, 3, 5), "2 tokens and 3 heads of width 5", _TURN)
 _SPLIT_EVEN = Case(_rows(6, 2, 5), "6 tokens and 2 heads of width 5", _TURN)
@@ -59,6 +61,15 @@ def _dealt_out_in_loops(x, n_heads):
     return [[[next(numbers) for _ in range(d_head)] for _ in range(n)] for _ in range(n_heads)]
 
 
+def _without_head(h):
+    def split(x, n_heads):
+        out = np.array(_columns(x, n_heads))
+        out[h] = 0
+        return out
+
+    return split
+
+
 def _columns(x, n_heads):
     d_head = x.shape[1] // n_heads
     return [x[:, h * d_head : (h + 1) * d_head] for h in range(n_heads)]
@@ -89,16 +100,16 @@ _SPLIT_HEADS = Exercise(
         [list(row)[h * (len(row) // n_heads):][:len(row) // n_heads] for row in x.tolist()]
         for h in range(n_heads)],
     cases=(
-        Case(_rows(1, 3, 2), "a single token", _CUT),
+        _SPLIT_ONE_TOKEN,
         Case(_rows(2, 2, 2), "another array of this shape", _TURN),
         _SPLIT,
         _SPLIT_FEW,
         _SPLIT_EVEN,
         Case(_rows(7, 5, 1), "heads of one feature", _TURN),
-        Case(_rows(3, 1, 5), "a single head", _TURN),
+        _SPLIT_ONE_HEAD,
         Case(_rows(11, 2, 7), "11 tokens and 2 heads of width 7", _TURN),
     ),
-    naming=(_SPLIT, _SPLIT_FEW, _SPLIT_EVEN, _SPLIT_ALL_TWO),
+    naming=(_SPLIT, _SPLIT_FEW, _SPLIT_EVEN, _SPLIT_ALL_TWO, _SPLIT_ONE_TOKEN, _SPLIT_ONE_HEAD),
     mistakes=(
         Mistake(
             id="reshape-without-transpose",
@@ -218,6 +229,24 @@ _SPLIT_HEADS = Exercise(
                   lambda x, n_heads: x[None, :, :x.shape[1] // n_heads]),
             step=_CUT,
         ),
+        Mistake(
+            id="head-left-out",
+            seen="One of the heads is left out, or is all zeros.",
+            question="Which features of x are nowhere in your result?",
+            ways=(_without_head(-1), _without_head(0),
+                  lambda x, n_heads: _columns(x, n_heads)[:-1],
+                  lambda x, n_heads: _columns(x, n_heads)[1:]),
+            step=_CUT,
+        ),
+        Mistake(
+            id="axis-of-one-lost",
+            seen="Where there is a single head or a single token, its axis is gone.",
+            question="One head of 3 tokens and 5 features: which three numbers are the shape?",
+            ways=(lambda x, n_heads: np.squeeze(_turned(1, 0, 2)(x, n_heads)),
+                  lambda x, n_heads: x if n_heads == 1 else _columns(x, n_heads),
+                  lambda x, n_heads: [np.squeeze(part) for part in _columns(x, n_heads)]),
+            step=_CUT,
+        ),
     ),
     variants=(
         _turned(1, 0, 2),
@@ -234,6 +263,7 @@ _SPLIT_HEADS = Exercise(
 
 
 # --- merge_heads(x) -------------------------------------------------------------------------------
+_MERGE_ONE_TOKEN = Case((_draw(3, 1, 2),), "a single token", _JOIN)
 _MERGE = Case((_draw(3, 5, 2),), "3 heads, 5 tokens, width 2", _TURN)
 _MERGE_WIDE = Case((_draw(2, 3, 7),), "2 heads, 3 tokens, width 7", _TURN)
 _MERGE_SQUARE = Case((_draw(3, 3, 3),), "as many heads as tokens and features", _TURN)
@@ -251,6 +281,14 @@ def _merge_in_loops(feature=lambda h, c, n_heads, d_head: h * d_head + c):
         return out
 
     return merge
+
+
+def _slices_one_apart(x):
+    n_heads, n, d_head = x.shape
+    out = np.zeros((n, n_heads * d_head))
+    for h, head in enumerate(x):
+        out[:, h : h + d_head] = head
+    return out
 
 
 def _merge_row_by_row(x):
@@ -291,7 +329,7 @@ _MERGE_HEADS = Exercise(
     reference=lambda x: [[number for head in x.tolist() for number in head[i]]
                          for i in range(x.shape[1])],
     cases=(
-        Case((_draw(3, 1, 2),), "a single token", _JOIN),
+        _MERGE_ONE_TOKEN,
         Case((_draw(2, 2, 2),), "another array of this shape", _TURN),
         _MERGE,
         _MERGE_WIDE,
@@ -299,7 +337,7 @@ _MERGE_HEADS = Exercise(
         Case((_draw(1, 5, 3),), "a single head", _JOIN),
         Case((_draw(5, 7, 1),), "heads of one feature", _TURN),
     ),
-    naming=(_MERGE, _MERGE_WIDE, _MERGE_SQUARE),
+    naming=(_MERGE, _MERGE_WIDE, _MERGE_SQUARE, _MERGE_ONE_TOKEN),
     mistakes=(
         Mistake(
             id="no-transpose",
@@ -391,6 +429,49 @@ _MERGE_HEADS = Exercise(
             ways=(lambda x: x[0], lambda x: x[-1], lambda x: x.max(axis=0)),
             step=_JOIN,
         ),
+        Mistake(
+            id="heads-left-out",
+            seen="Some of the heads find their place in the rows, and others do not.",
+            question="How many heads has x, and how many of them do you read?",
+            ways=(lambda x: np.hstack([x[0], x[1]]), lambda x: np.hstack([x[0], x[-1]]),
+                  lambda x: np.hstack(list(x[1:])), lambda x: np.hstack(list(x[:-1])),
+                  lambda x: _solve_merge_heads(np.concatenate([x[:-1], 0 * x[-1:]])),
+                  lambda x: _solve_merge_heads(np.concatenate([0 * x[:1], x[1:]]))),
+            step=_JOIN,
+        ),
+        Mistake(
+            id="places-overlap",
+            seen="Each head's place begins one feature after the one before it, so that heads "
+                 "write over one another.",
+            question="If head 0 fills d_head features of a row, where does head 1 begin?",
+            ways=(_merge_in_loops(lambda h, c, n_heads, d_head: h + c), _slices_one_apart),
+            step=_JOIN,
+        ),
+        Mistake(
+            id="row-for-each-head",
+            seen="The result has a row for each head, and not for each token.",
+            question="How many rows should there be for two heads and five tokens?",
+            ways=(lambda x: x.reshape(len(x), -1), lambda x: [head.ravel() for head in x],
+                  lambda x: x.swapaxes(0, 1).reshape(len(x), -1),
+                  lambda x: [head.T.ravel() for head in x]),
+            step=_JOIN,
+        ),
+        Mistake(
+            id="flattened",
+            seen="All numbers stand in one long row; the tokens have no axis of their own.",
+            question="How many rows should there be for five tokens?",
+            ways=(np.ravel, lambda x: x.swapaxes(0, 1).ravel(), lambda x: np.hstack(x.T).ravel()),
+            step=_JOIN,
+        ),
+        Mistake(
+            id="axis-of-one-lost",
+            seen="Where there is a single token, its axis is gone.",
+            question="One token of three heads of width 2: which two numbers are the shape?",
+            ways=(lambda x: np.squeeze(_solve_merge_heads(x)),
+                  lambda x: np.hstack([np.squeeze(head) for head in x]),
+                  lambda x: x.ravel() if x.shape[1] == 1 else np.hstack(list(x))),
+            step=_JOIN,
+        ),
     ),
     variants=(
         lambda x: np.concatenate(x, axis=-1),
@@ -407,6 +488,7 @@ _MERGE_HEADS = Exercise(
 
 
 # --- repeat_kv(x, n_repeats) ----------------------------------------------------------------------
+_REPEAT_ONE_TOKEN = Case((_draw(2, 1, 2), 2), "another array of this shape", _ORDER)
 _REPEAT = Case((_draw(2, 5, 3), 3), "2 heads, each for 3", _ORDER)
 _REPEAT_TWO = Case((_draw(3, 2, 5), 2), "3 heads, each for 2", _ORDER)
 _REPEAT_FOUR = Case((_draw(2, 3, 3), 4), "2 heads, each for 4", _ORDER)
@@ -462,13 +544,13 @@ _REPEAT_KV = Exercise(
     cases=(
         Case((_draw(3, 2, 5), 1), "a single repeat", _AXIS),
         Case((_draw(1, 5, 3), 3), "one head for all", _COPIES),
-        Case((_draw(2, 1, 2), 2), "another array of this shape", _ORDER),
+        _REPEAT_ONE_TOKEN,
         _REPEAT,
         _REPEAT_TWO,
         _REPEAT_FOUR,
         _REPEAT_ALL_TWO,
     ),
-    naming=(_REPEAT, _REPEAT_TWO, _REPEAT_FOUR, _REPEAT_ALL_TWO),
+    naming=(_REPEAT, _REPEAT_TWO, _REPEAT_FOUR, _REPEAT_ALL_TWO, _REPEAT_ONE_TOKEN),
     mistakes=(
         Mistake(
             id="tiled",
@@ -548,6 +630,16 @@ _REPEAT_KV = Exercise(
                   _heads_by_number(lambda h, n_kv, n_repeats: h // n_kv),
                   _heads_by_number(lambda h, n_kv, n_repeats: h // n_kv % n_kv)),
             step=_ORDER,
+        ),
+        Mistake(
+            id="axis-of-one-lost",
+            seen="Where there is a single token, its axis is gone.",
+            question="Two heads of one token and two features, each for 2: which three numbers are "
+                     "the shape?",
+            ways=(lambda x, n_repeats: np.squeeze(np.repeat(x, n_repeats, axis=0)),
+                  lambda x, n_repeats: [np.squeeze(head) for head in
+                                        _next_to_one_another(x, n_repeats)]),
+            step=_AXIS,
         ),
         Mistake(
             id="numbers-multiplied",
@@ -646,6 +738,14 @@ _PREDICT = prediction(
             question="Which two positions come before token 2, if the first one is token 0?",
             ways=(72, 72.0),
             step="mask",
+        ),
+        Mistake(
+            id="heads-times-width",
+            seen="The heads were counted on top of the width, as if each of them had all 12 "
+                 "features.",
+            question="How wide is one head, and how wide are the three of them side by side?",
+            ways=(180, 180.0, 252),
+            step="mixtures",
         ),
     ),
     variants=(60, np.int64(60), np.array(60)),
@@ -802,6 +902,24 @@ _PARAMETER_COUNT = Exercise(
             ways=(_counted(lambda d, h, g, w: 4 * d * g * w),
                   _counted(lambda d, h, g, w: d * d + 3 * d * g * w)),
             step="shared keys and values",
+        ),
+        Mistake(
+            id="too-few-rows",
+            seen="wk and wv are counted as square, or with the rows of one head: too few rows.",
+            question="With how many features does a token come to wk?",
+            ways=(_counted(lambda d, h, g, w: 2 * d * d + 2 * (g * w) ** 2),
+                  _counted(lambda d, h, g, w: 2 * d * d + 2 * g * w**2),
+                  _counted(lambda d, h, g, w: 2 * h * w**2 + 2 * g * w**2)),
+            step="the four matrices",
+        ),
+        Mistake(
+            id="wo-too-small",
+            seen="wo is counted with the rows of a single head.",
+            question="Which features stand side by side in a row that meets wo?",
+            ways=(_counted(lambda d, h, g, w: d * d + 2 * d * g * w + w * d),
+                  _counted(lambda d, h, g, w: d * (h + 2 * g + 1) * w),
+                  _counted(lambda d, h, g, w: d * d + 2 * d * g * w + w * w)),
+            step="the four matrices",
         ),
         Mistake(
             id="biases-counted",
