@@ -7,6 +7,7 @@ from attention_book.masks import causal_mask
 from attention_book.stable_softmax import softmax
 from attention_book.validation import (
     check_attention_mask,
+    check_flag,
     check_head,
     check_queries_keys_values,
     check_scale,
@@ -59,7 +60,8 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     Rounding errors are at most ``c * eps * (1 + s) * sum(w * abs(v))``, with the weights ``w`` and
     the row's largest ``s = scale * sum(abs(q * k))``, as long as ``c * eps * (1 + s)`` is small. In
     float16, with up to 8000 keys and 4000 features, ``c`` is 1. In the wider types it is at most
-    ``12 + max(d_head, n_key / 2)``; ordinary numbers stay below 3.
+    ``12 + max(d_head, n_key / 2)``; ordinary numbers stay below 3. Values below the type's smallest
+    normal number may come out as zero.
 
     Examples
     --------
@@ -70,6 +72,7 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     [[4.0, 5.0, 6.0]]
     """
     q, k, v = check_queries_keys_values(q, k, v)
+    return_weights = check_flag("return_weights", return_weights)
     dtype = v.dtype
     scale = check_scale(scale, q.shape[-1], working_type(dtype))
     if mask is not None:
