@@ -627,7 +627,7 @@ WRONG = {
         (reshaped, "reshape-not-transpose"), (elementwise, "elementwise"),
         (one_to_one, "pairs-only"), (square_table, "square-only"),
         (rows_and_columns_mixed_up, "transposed"), (flattened, "flattened"),
-        (flattened_the_wrong_way, "transposed"), (scaled, "scaled-already"),
+        (flattened_the_wrong_way, "listed-by-key"), (scaled, "scaled-already"),
         (both_transposed, "raises"), (row_returned, "wrong-shape"), (sums_of_features, None),
         (everything_summed, "wrong-shape"), (distances, None), (cosines, None),
     ],
@@ -646,7 +646,7 @@ WRONG = {
         (nearest, "nearest-by-distance"), (longest, "longest-key"), (most_similar, "by-angle"),
         (key_itself, "key-not-index"), (largest_in_size, "largest-size"),
         (as_floats, "wrong-dtype"), (starts_at_zero, "starts-at-zero"), (counted_from_one, None),
-        (with_a_column, "axis-kept"), (sorted_wrongly, "lowest"), (ranking, "wrong-shape"),
+        (with_a_column, "axis-kept"), (sorted_wrongly, "lowest"), (ranking, "ranking-not-best"),
         (among_queries, None),
     ],
     "project": [
@@ -654,8 +654,8 @@ WRONG = {
         (keys_first, "queries-keys-swapped"), (one_weight, "weights-shared"),
         (queries_weight_for_keys, "weights-shared"), (values_left_alone, "no-projection"),
         (weights_turned, "weights-first"), (turned_results, "weights-first"),
-        (features_down, "weights-first"), (stacked, "wrong-shape"), (only_queries, "wrong-shape"),
-        (multiplied_by_entry, "raises"), (first_token, "wrong-shape"),
+        (features_down, "weights-first"), (stacked, "joined"), (only_queries, "wrong-shape"),
+        (multiplied_by_entry, "raises"), (first_token, "one-token-only"),
         (one_from_another, "one-after-another"), (in_a_dict, "wrong-shape"),
     ],
     "fault_all_scores": [

@@ -8,10 +8,12 @@ import numpy as np
 import attention_book
 from attention_book.exercises.building_blocks import in_float32
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.shared_kinds import before_the_first_zero, single_axes_lost
 
 CHAPTER = "01_dot_products"
 
 _rng = np.random.default_rng(1)
+_rng_more = np.random.default_rng(11)
 
 
 def _gentle(*shape):
@@ -60,6 +62,9 @@ _PAIRS = (
          "products, summed"),
 )
 
+_ZERO_AMONG_FEATURES = Case((np.array([2.5, 0, -1.5, 4]), np.array([3.0, 5, 0, 0.5])),
+                            "zeros among the features", "products, summed")
+
 _DOT_PRODUCT = Exercise(
     id="dot_product",
     chapter=CHAPTER,
@@ -73,9 +78,10 @@ _DOT_PRODUCT = Exercise(
            "In a loop, the running total starts at 0 before the loop, and is returned after it."),
     example=Example((np.array([1.0, 2.0, 3.0]), np.array([4.0, -5.0, 6.0])), 12),
     reference=_reference_dot,
-    cases=_PAIRS,
+    cases=(*_PAIRS, _ZERO_AMONG_FEATURES),
     naming=(Case((_gentle(7), _gentle(7)), "seven numbers each"),
-            Case((_gentle(5), _gentle(5)), "five numbers each"), *_PAIRS[:2]),
+            Case((_gentle(5), _gentle(5)), "five numbers each"), *_PAIRS[:2],
+            _ZERO_AMONG_FEATURES),
     mistakes=(
         Mistake(
             id="elementwise",
@@ -139,6 +145,82 @@ _DOT_PRODUCT = Exercise(
             ways=(lambda a, b: (a + b).sum(), lambda a, b: sum(a) + sum(b), lambda a, b: a + b),
             step="the products",
         ),
+        Mistake(
+            id="feature-left-out",
+            seen="One feature is left out of the sum, the first or the last.",
+            question="Which numbers does your loop count through, and how many features are there?",
+            ways=(lambda a, b: np.dot(a[:-1], b[:-1]), lambda a, b: np.dot(a[1:], b[1:]),
+                  lambda a, b: sum(a[i - 1] * b[i - 1] for i in range(1, len(a))),
+                  lambda a, b: _dot_in_a_loop(a, b) - a[0] * b[0]),
+            step="the sum",
+        ),
+        Mistake(
+            id="total-not-from-zero",
+            seen="The sum holds something besides the products, each taken once: the total does "
+                 "not begin at 0, or one product is added twice.",
+            question="For vectors of one feature, what does your total hold before and after the "
+                     "loop?",
+            ways=(lambda a, b: 1 + np.dot(a, b), lambda a, b: np.dot([*a, a[0]], [*b, b[0]]),
+                  lambda a, b: np.dot([*a, a[-1]], [*b, b[-1]])),
+            step="the sum",
+        ),
+        Mistake(
+            id="reversed",
+            seen="One vector is read from its end, so the first feature of one meets the last of "
+                 "the other.",
+            question="Which features does your function multiply with each other, for vectors of "
+                     "three?",
+            ways=(lambda a, b: np.dot(a, b[::-1]), lambda a, b: np.convolve(a, b, mode="valid")[0],
+                  lambda a, b: sum(x * y for x, y in zip(reversed(a), b, strict=True))),
+            step="the products",
+        ),
+        Mistake(
+            id="stops-at-zero",
+            seen="The sum ends where a feature is 0; what comes after it is left out.",
+            question="A product of 0 adds nothing. Does that hold for the features behind it?",
+            ways=(lambda a, b: (a * b)[before_the_first_zero(a * b)].sum(),
+                  lambda a, b: sum(itertools.takewhile(bool, map(float, a * b))),
+                  lambda a, b: (a * b)[before_the_first_zero(a)].sum(),
+                  lambda a, b: (a * b)[before_the_first_zero(b)].sum()),
+            step="the sum",
+        ),
+        Mistake(
+            id="sign-dropped",
+            seen="A minus sign is lost, so features that disagree count as agreement.",
+            question="Do [1, −1] and [−1, 1] agree? What does your function say?",
+            ways=(lambda a, b: sum(abs(x * y) for x, y in zip(a, b, strict=True)),
+                  lambda a, b: np.dot(np.abs(a), np.abs(b)), lambda a, b: abs(np.dot(a, b)),
+                  lambda a, b: np.maximum(a * b, 0).sum()),
+            step="the products",
+        ),
+        Mistake(
+            id="rounded",
+            seen="The result, or each product, is rounded.",
+            question="What is 0.5 times 0.5, and what does your function make of it?",
+            ways=(lambda a, b: (a * b).astype(int).sum(), lambda a, b: int(np.dot(a, b)),
+                  lambda a, b: np.dot(a.astype(int), b.astype(int)),
+                  lambda a, b: np.rint(a * b).sum(),
+                  *(lambda a, b, digits=digits: np.round(np.dot(a, b), digits)
+                    for digits in range(3))),
+            step="the products",
+        ),
+        Mistake(
+            id="distance",
+            seen="The result measures how far apart the two vectors are, not how far they agree.",
+            question="What does your function give for a vector and itself? Is that much agreement "
+                     "or little?",
+            ways=(lambda a, b: np.linalg.norm(a - b), lambda a, b: ((a - b) ** 2).sum(),
+                  lambda a, b: np.abs(a - b).sum(), lambda a, b: -np.linalg.norm(a - b)),
+            step="the products",
+        ),
+        Mistake(
+            id="scaled-already",
+            seen="The dot product is divided by √d; here it is wanted as it is.",
+            question="What is the dot product of [1, 1] with itself, and what is yours?",
+            ways=(lambda a, b: np.dot(a, b) / np.sqrt(len(a)),
+                  lambda a, b: sum(a / len(a) ** 0.5 * b)),
+            step="the sum",
+        ),
     ),
     variants=(lambda a, b: a @ b, _dot_in_a_loop, in_float32(np.dot),
               lambda a, b: np.einsum("i,i->", a, b), lambda a, b: (a * b).sum(),
@@ -186,6 +268,90 @@ _SCORE_NAMING = (Case((_gentle(7, 5), _gentle(11, 5)), "more keys than queries")
                  Case((_gentle(5, 5), _gentle(5, 5)), "all sizes alike"),
                  Case((_gentle(5, 3), _gentle(5, 3)), "as many queries as keys"),
                  Case((_gentle(7, 5), _gentle(5, 5)), "as many keys as features"))
+
+_ONE_QUERY = Case((_rng_more.normal(size=(1, 3)).round(3), _rng_more.normal(size=(7, 3)).round(3)),
+                  "one query")
+_ONE_KEY = Case((_rng_more.normal(size=(3, 5)).round(3), _rng_more.normal(size=(1, 5)).round(3)),
+                "one key")
+_SCORE_CASES = (*_SCORE_CASES, Case(_ONE_KEY.args, "one key", "each query with each key"))
+_SCORE_NAMING = (*_SCORE_NAMING, _ONE_QUERY, _ONE_KEY)
+
+
+def _counting_features_by(count):
+    """Return all scores, summed over ``count(q, k)`` features, or all where there are fewer."""
+    return lambda q, k: q[:, : count(q, k)] @ k[:, : count(q, k)].T
+
+
+def _counting_too_far(count):
+    def scores(q, k):
+        return [[sum(float(a[i] * b[i]) for i in range(count(q, k))) for b in k] for a in q]
+
+    return scores
+
+
+def _half_copied(lower):
+    """Return all scores, of which those on one side of the diagonal come from the other side."""
+    def scores(q, k):
+        found = q @ k.T
+        n = min(found.shape)
+        square = found[:n, :n]
+        found[:n, :n] = np.where(np.tri(n, k=-1) if lower else np.tri(n, k=-1).T, square.T, square)
+        return found
+
+    return scores
+
+
+# Mistakes of the loops over queries, keys and features.
+_LOOP_MISTAKES = (
+    Mistake(
+        id="features-left-out",
+        seen="Not every feature is in the sum: the first or the last is left out, or they are "
+             "counted by the length of another axis.",
+        question="How many products does one score sum, and on which axis of q do you count them?",
+        ways=(lambda q, k: q[:, :-1] @ k[:, :-1].T, lambda q, k: q[:, 1:] @ k[:, 1:].T,
+              _counting_features_by(lambda q, k: len(q)),
+              _counting_features_by(lambda q, k: len(k)),
+              _counting_too_far(lambda q, k: len(q)), _counting_too_far(lambda q, k: len(k))),
+        step="each query with each key",
+    ),
+    Mistake(
+        id="last-key-only",
+        seen="Only one column of the scores is filled, that of the last key or of the first.",
+        question="How often does the line run that writes a score, and how many scores are there?",
+        ways=(lambda q, k: q @ (k * (np.arange(len(k)) == len(k) - 1)[:, None]).T,
+              lambda q, k: q @ (k * (np.arange(len(k)) == 0)[:, None]).T,
+              lambda q, k: (q @ k.T) * np.eye(len(k))[-1]),
+        step="each query with each key",
+    ),
+    Mistake(
+        id="stops-early",
+        seen="The last key, or the last query, has no scores: they are missing, or 0.",
+        question="Which numbers does each of your loops count through, and how many keys and "
+                 "queries are there?",
+        ways=(lambda q, k: q @ k[:-1].T, lambda q, k: q[:-1] @ k.T,
+              lambda q, k: np.pad(q @ k[:-1].T, ((0, 0), (0, 1))),
+              lambda q, k: np.pad(q[:-1] @ k.T, ((0, 1), (0, 0))),
+              lambda q, k: np.pad(q[:-1] @ k[:-1].T, ((0, 1), (0, 1)))),
+        step="each query with each key",
+    ),
+    Mistake(
+        id="half-copied",
+        seen="The scores on one side of the diagonal are copied from the other side, as if query i "
+             "with key j were the same as query j with key i.",
+        question="The dot product of two vectors is the same in both orders. Are query i and key i "
+                 "the same vector?",
+        ways=(_half_copied(lower=True), _half_copied(lower=False)),
+        step="each query with each key",
+    ),
+    Mistake(
+        id="wrong-axis",
+        seen="The products are summed over the queries or the keys, not over the features.",
+        question="Of the axes query, key and feature, which one is summed away in a dot product?",
+        ways=(lambda q, k: (q[:, None] * k).sum(axis=1), lambda q, k: (q[:, None] * k).sum(axis=0),
+              lambda q, k: np.einsum("id,jd->id", q, k), lambda q, k: np.einsum("id,jd->jd", q, k)),
+        step="each query with each key",
+    ),
+)
 
 _ALL_SCORES = Exercise(
     id="all_scores",
@@ -252,7 +418,9 @@ _ALL_SCORES = Exercise(
             question="How many dot products do 7 queries and 11 keys make?",
             ways=(lambda q, k: (q * k).sum(axis=1), lambda q, k: np.einsum("id,id->i", q, k),
                   lambda q, k: [float(a @ b) for a, b in zip(q, k, strict=True)],
-                  lambda q, k: np.diag(q @ k.T)),
+                  lambda q, k: np.diag(q @ k.T), lambda q, k: np.diag(q @ k.T)[:, None],
+                  lambda q, k: (q * k).sum(axis=1, keepdims=True),
+                  lambda q, k: np.diag(np.diag(q @ k.T))),
             step="each query with each key",
         ),
         Mistake(
@@ -268,6 +436,17 @@ _ALL_SCORES = Exercise(
             question="Where in your result does the row of query 1 begin?",
             ways=(lambda q, k: (q @ k.T).ravel(), lambda q, k: (k @ q.T).ravel(),
                   lambda q, k: [float(a @ b) for a in q for b in k]),
+            step="queries down, keys across",
+        ),
+        Mistake(
+            id="listed-by-key",
+            seen="The scores were listed key by key, and then cut into rows as if they were listed "
+                 "query by query.",
+            question="Which loop is the outer one where your scores are listed, and which axis of "
+                     "the result comes first?",
+            ways=(lambda q, k: (k @ q.T).reshape(len(q), len(k)),
+                  lambda q, k: np.reshape(q @ k.T, (len(q), len(k)), order="C").T.reshape(
+                      len(q), len(k))),
             step="queries down, keys across",
         ),
         Mistake(
@@ -287,6 +466,50 @@ _ALL_SCORES = Exercise(
                   lambda q, k: q @ (k * k.shape[1] ** -0.5).T),
             step="each query with each key",
         ),
+        *_LOOP_MISTAKES,
+        Mistake(
+            id="one-feature-only",
+            seen="Each score is the product of a single feature: the total is overwritten in each "
+                 "round, or returned in the first.",
+            question="How many products does one score sum, and how many does yours?",
+            ways=(lambda q, k: np.multiply.outer(q[:, -1], k[:, -1]),
+                  lambda q, k: np.multiply.outer(q[:, 0], k[:, 0])),
+            step="each query with each key",
+        ),
+        Mistake(
+            id="total-not-reset",
+            seen="The total is not set back to 0 for each pair: a score still holds those before "
+                 "it.",
+            question="What does your total hold when the loop comes to the second key?",
+            ways=(lambda q, k: np.cumsum(q @ k.T, axis=1),
+                  lambda q, k: np.cumsum(q @ k.T).reshape(len(q), len(k))),
+            step="each query with each key",
+        ),
+        Mistake(
+            id="mean-not-sum",
+            seen="The products of a pair are averaged, not summed.",
+            question="Twice as many features that agree: twice the agreement, or the same?",
+            ways=(lambda q, k: (q[:, None] * k).mean(axis=-1), lambda q, k: q @ k.T / len(q.T)),
+            step="each query with each key",
+        ),
+        Mistake(
+            id="cosine",
+            seen="Each score is divided by the lengths of its two vectors.",
+            question="If a key is doubled, what should happen to its scores?",
+            ways=(lambda q, k: [[_cosine(a, b) for b in k] for a in q],
+                  lambda q, k: q @ k.T / np.outer(np.sqrt((q * q).sum(1)),
+                                                  np.sqrt((k * k).sum(1)))),
+            step="each query with each key",
+        ),
+        Mistake(
+            id="distance",
+            seen="The distances between queries and keys are measured, not their dot products.",
+            question="What does your function give for a query and a key that are the same?",
+            ways=(lambda q, k: ((q[:, None] - k) ** 2).sum(axis=-1),
+                  lambda q, k: np.linalg.norm(q[:, None] - k, axis=-1)),
+            step="each query with each key",
+        ),
+        single_axes_lost(_all_scores, "queries down, keys across"),
     ),
     variants=(_scores_in_loops, in_float32(_all_scores),
               lambda q, k: np.einsum("id,jd->ij", q, k), lambda q, k: (k @ q.T).T,
@@ -350,6 +573,29 @@ _ZERO_CASES = (
 _TINY = Case((2.0**-30 * np.array([3.0, 4, 12]), 2.0**-30 * np.array([5.0, -2, 7])), "tiny vectors",
              "the division by both lengths")
 
+_ZERO_FEATURE = Case((np.array([0.0, 1.5, -2]), np.array([1.0, 2, 0])), "a zero among the features",
+                     "vectors without a direction")
+_ZERO_SUM = Case((np.array([2.0, -3, 1]), np.array([1.0, -2, 1])), "features that add up to zero",
+                 "vectors without a direction")
+
+
+def _similar_unless(excluded):
+    """Return the cosine, or 0 where one of the vectors is ``excluded``."""
+    return lambda a, b: 0.0 if excluded(a) or excluded(b) else _cosine(a, b)
+
+
+def _made_of_cosine(change):
+    """Return ways that change the finished cosine, for zero vectors or before them."""
+    return (lambda a, b: change(_cosine_similarity(a, b)),
+            _or_zero(lambda a, b: change(_cosine(a, b))), lambda a, b: change(_cosine(a, b)))
+
+
+def _lengths_by(length):
+    """Return ways with another rule for the lengths."""
+    ways = (lambda a, b: a @ b / (length(a) * length(b)), lambda a, b: a @ b / length(a))
+    return *ways, *map(_or_zero, ways)
+
+
 _COSINE = Exercise(
     id="cosine_similarity",
     chapter=CHAPTER,
@@ -372,9 +618,12 @@ _COSINE = Exercise(
              "the division by both lengths"),
         _TINY,
         *_ZERO_CASES,
+        _ZERO_FEATURE,
+        _ZERO_SUM,
     ),
     naming=(Case((_gentle(7), 3 * _gentle(7)), "seven numbers each"),
-            Case((_gentle(5), 0.25 * _gentle(5)), "five numbers each"), _TINY, *_ZERO_CASES),
+            Case((_gentle(5), 0.25 * _gentle(5)), "five numbers each"), _TINY, *_ZERO_CASES,
+            _ZERO_FEATURE, _ZERO_SUM),
     mistakes=(
         Mistake(
             id="one-norm-missing",
@@ -409,6 +658,7 @@ _COSINE = Exercise(
             ways=(_cosine, _python_division,
                   lambda a, b: _cosine(a, b) if a.any() else 0.0,
                   lambda a, b: _cosine(a, b) if b.any() else 0.0,
+                  lambda a, b: _cosine(a, b) if a.any() or b.any() else 0.0,
                   lambda a, b: _python_division(a, b) if a.any() else 0.0),
             step="vectors without a direction",
         ),
@@ -450,6 +700,77 @@ _COSINE = Exercise(
                        for least in (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15,
                                      1e-16)),
             step="vectors without a direction",
+        ),
+        Mistake(
+            id="zero-vector-misjudged",
+            seen="A vector is taken for the zero vector that is none: it holds a zero, or its "
+                 "features add up to zero.",
+            question="Does your condition catch [0, 0] alone, or [0, 1] and [1, −1] too?",
+            ways=(_similar_unless(lambda x: 0 in x), _similar_unless(lambda x: x.sum() == 0),
+                  _similar_unless(lambda x: np.prod(x) == 0),
+                  _similar_unless(lambda x: x[0] == 0), _similar_unless(lambda x: x[-1] == 0),
+                  lambda a, b: _cosine(a, b) if a.all() or b.all() else 0.0,
+                  lambda a, b: _cosine(a, b) if a.sum() or b.sum() else 0.0,
+                  lambda a, b: _cosine(a, b) if (a * b).all() else 0.0),
+            step="vectors without a direction",
+        ),
+        Mistake(
+            id="sign-dropped",
+            seen="Opposite directions do not come out as −1: the sign is lost.",
+            question="What is the cosine of a vector and its opposite, and what is yours?",
+            ways=(*_made_of_cosine(abs), *_made_of_cosine(lambda cosine: max(cosine, 0.0)),
+                  *_made_of_cosine(lambda cosine: cosine**2)),
+            step="the division by both lengths",
+        ),
+        Mistake(
+            id="distance-not-similarity",
+            seen="The result grows as the directions part: it is 1 minus the cosine.",
+            question="What should a vector and itself give: 1, or 0?",
+            ways=_made_of_cosine(lambda cosine: 1 - cosine),
+            step="the division by both lengths",
+        ),
+        Mistake(
+            id="angle-not-cosine",
+            seen="The angle itself is returned, not its cosine.",
+            question="What is the angle between a vector and itself, and what is its cosine?",
+            ways=(*_made_of_cosine(np.arccos),
+                  *_made_of_cosine(lambda cosine: np.degrees(np.arccos(cosine)))),
+            step="the division by both lengths",
+        ),
+        Mistake(
+            id="length-is-count",
+            seen="The number of features, or its root, is taken for the length.",
+            question="How long is the arrow from [0, 0] to [3, 4], and how many features has it?",
+            ways=(*_lengths_by(len), *_lengths_by(lambda x: len(x) ** 0.5)),
+            step="the lengths",
+        ),
+        Mistake(
+            id="centred",
+            seen="The mean of the features is taken off first: this is a correlation.",
+            question="Does the direction of an arrow change when a number is taken off all its "
+                     "features?",
+            ways=(lambda a, b: _cosine_similarity(a - a.mean(), b - b.mean()),
+                  lambda a, b: _cosine(a - a.mean(), b - b.mean()),
+                  _or_zero(lambda a, b: np.corrcoef(a, b)[0, 1])),
+            step="the lengths",
+        ),
+        Mistake(
+            id="one-length-twice",
+            seen="The length of one vector divides twice, and that of the other not at all.",
+            question="If only b is doubled, what happens to your divisor?",
+            ways=tuple(kind(function) for kind in (_or_zero, lambda function: function)
+                       for function in (lambda a, b: a @ b / (a @ a), lambda a, b: a @ b / (b @ b),
+                                        lambda a, b: a @ b / np.linalg.norm(a) ** 2)),
+            step="the division by both lengths",
+        ),
+        Mistake(
+            id="rounded",
+            seen="The result is rounded.",
+            question="Two keys differ a little in direction. Does your result still tell them "
+                     "apart?",
+            ways=tuple(lambda a, b, digits=digits: round(float(_cosine_similarity(a, b)), digits)
+                       for digits in range(4)),
+            step="the division by both lengths",
         ),
     ),
     variants=(_cosine_in_a_loop, in_float32(_cosine_similarity),
@@ -496,6 +817,28 @@ def _best_from_zero(index):
         return found
 
     return best
+
+
+def _best_carried_over(q, k):
+    s = q @ k.T
+    record, found = -math.inf, []
+    for row in s:
+        if row.max() > record:
+            record, best = row.max(), int(row.argmax())
+        found.append(best)
+    return found
+
+
+def _last_rise(q, k):
+    s = q @ k.T
+    rises = np.diff(s, axis=-1, prepend=s[:, :1]) > 0
+    return [int(np.flatnonzero(row)[-1]) if row.any() else 0 for row in rises]
+
+
+def _first_fall(q, k):
+    s = q @ k.T
+    falls = np.diff(s, axis=-1, append=-np.inf) < 0
+    return falls.argmax(axis=-1)
 
 
 def _distances(q, k):
@@ -641,6 +984,66 @@ _BEST = Exercise(
                   lambda q, k: np.full(len(q), (q @ k.T).argmax())),
             step="the highest score of each row",
         ),
+        Mistake(
+            id="index-from-one",
+            seen="The keys are counted from 1.",
+            question="What does k[1] hold: the first key, or the second?",
+            ways=(lambda q, k: (q @ k.T).argmax(axis=-1) + 1,
+                  lambda q, k: [1 + int(np.argmax(k @ query)) for query in q]),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="key-left-out",
+            seen="One key is never considered, the first or the last.",
+            question="Which numbers does your loop over the keys count through, and how many keys "
+                     "are there?",
+            ways=(lambda q, k: (q @ k[:-1].T).argmax(axis=-1),
+                  lambda q, k: (q @ k[1:].T).argmax(axis=-1) + 1,
+                  lambda q, k: (q @ k[1:].T).argmax(axis=-1)),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="best-carried-over",
+            seen="The best score of one query is kept when the next query begins.",
+            question="When the loop comes to the second query, which score must its first key "
+                     "beat?",
+            ways=(_best_carried_over,
+                  lambda q, k: [int((q @ k.T)[: i + 1].argmax()) % len(k) for i in range(len(q))]),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="compared-with-neighbour",
+            seen="Each score is compared with the one beside it, not with the best so far.",
+            question="For the scores 1, 9, 2, 3, which one does your loop end with?",
+            ways=(_last_rise, _first_fall),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="second-best",
+            seen="The key with the second highest dot product is chosen.",
+            question="After a sort, where does the highest score stand?",
+            ways=(lambda q, k: np.argsort(q @ k.T, axis=-1)[:, -2],
+                  lambda q, k: np.argsort(-(q @ k.T), axis=-1)[:, 1]),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="ranking-not-best",
+            seen="There is a number for every key, not one for each query.",
+            question="How many whole numbers should one query give?",
+            ways=(lambda q, k: np.argsort(q @ k.T, axis=-1),
+                  lambda q, k: np.argsort(-(q @ k.T), axis=-1),
+                  lambda q, k: q @ k.T == (q @ k.T).max(axis=-1, keepdims=True),
+                  lambda q, k: q @ k.T),
+            step="the highest score of each row",
+        ),
+        Mistake(
+            id="queries-with-queries",
+            seen="The queries are compared with one another; the keys are not used.",
+            question="Which line of your function looks at k?",
+            ways=(lambda q, k: np.argmax(q @ q.T, axis=-1),
+                  lambda q, k: [int(np.argmax(q @ query)) for query in q]),
+            step="the scores",
+        ),
     ),
     variants=(_best_in_loops, in_float32(_best_key),
               lambda q, k: np.einsum("id,jd->ij", q, k).argmax(axis=1),
@@ -692,6 +1095,8 @@ def _project_by(chosen):
 _SHARING = [chosen for chosen in itertools.product(range(3), repeat=3) if len(set(chosen)) < 3]
 
 _W = np.array([[1.0, 0], [0, 2]]), np.array([[0.0, 1], [1, 0]]), np.array([[1.0], [-1]])
+_MORE_TOKENS = (Case(_tokens(5, 7, 2, 11), "wide values"), Case(_tokens(1, 3, 2, 5), "one token"),
+                Case(_tokens(5, 3, 2, 1), "values of one feature"))
 _PROJECT_CASES = (
     Case((np.array([[2.0, -1], [0.5, 1], [3, 4]]), _W[1] - _W[0], _W[0] + 1, 3 * _W[2]),
          "three other tokens, other weights", "each token times each matrix"),
@@ -702,6 +1107,34 @@ _PROJECT_CASES = (
     Case((np.array([[1000.0, -2000], [3, 250]]), 8 * _W[0], 8 * _W[1] - 1, 16 * _W[2]),
          "large numbers", "each token times each matrix"),
 )
+
+def _cut_at(width):
+    """Return a projection by all matrices at once, cut into pieces of ``width(wq, wv)``."""
+    def project(x, wq, wk, wv):
+        together, d = x @ np.hstack([wq, wk, wv]), width(wq, wv)
+        return together[:, :d], together[:, d:2 * d], together[:, 2 * d:3 * d]
+
+    return project
+
+
+def _with_width(result, width):
+    """Return an array with columns cut off, or columns of zeros added."""
+    return np.hstack([result, np.zeros((len(result), width))])[:, :width]
+
+
+def _of_one_width(filled):
+    """Return the projections in arrays as wide as the keys, ``filled(wq, wv)`` columns of them."""
+    def project(x, wq, wk, wv):
+        return tuple(_with_width((x @ w)[:, : filled(wq, wv)], wq.shape[1]) for w in (wq, wk, wv))
+
+    return project
+
+
+def _projections_times(scale, scaled):
+    """Return the projections, those at the positions ``scaled`` times ``scale(x, wq)``."""
+    return lambda x, *weights: [x @ w * (scale(x, weights[0]) if i in scaled else 1)
+                                for i, w in enumerate(weights)]
+
 
 _PROJECT = Exercise(
     id="project",
@@ -721,7 +1154,7 @@ _PROJECT = Exercise(
     cases=_PROJECT_CASES,
     naming=(Case(_tokens(7, 5, 3, 2), "all sizes different"),
             Case(_tokens(5, 5, 5, 5), "all sizes alike"),
-            Case(_tokens(7, 3, 3, 3), "square matrices")),
+            Case(_tokens(7, 3, 3, 3), "square matrices"), *_MORE_TOKENS),
     mistakes=(
         Mistake(
             id="weights-first",
@@ -776,6 +1209,66 @@ _PROJECT = Exercise(
                   lambda x, wq, wk, wv: (x, x @ wk, x @ wv)),
             step="each token times each matrix",
         ),
+        Mistake(
+            id="another-order",
+            seen="The three results are there, in another order than asked for.",
+            question="Which of the three comes first in the text of the exercise, and which in "
+                     "your return?",
+            ways=tuple(map(_project_by, ((2, 1, 0), (1, 2, 0), (2, 0, 1)))),
+            step="the order of the results",
+        ),
+        Mistake(
+            id="scaled-already",
+            seen="A projection is multiplied by a scale, which belongs to the scores.",
+            question="Does the text of this exercise speak of a scale? Which step comes after the "
+                     "projections?",
+            ways=tuple(_projections_times(scale, scaled)
+                       for scale in (lambda x, wq: wq.shape[1] ** -0.5,
+                                     lambda x, wq: x.shape[1] ** -0.5)
+                       for scaled in ((0,), (0, 1), (0, 1, 2))),
+            step="each token times each matrix",
+        ),
+        Mistake(
+            id="widths-mixed-up",
+            seen="A result is not as wide as its own matrix: the values are as wide as the keys, "
+                 "or what was joined is cut at other places.",
+            question="How many columns have wq, wk and wv, and how many have your results?",
+            ways=(_cut_at(lambda wq, wv: wq.shape[1]), _cut_at(lambda wq, wv: wv.shape[1]),
+                  lambda x, *weights: np.array_split(x @ np.hstack(weights), 3, axis=1),
+                  lambda x, *weights: np.split(x @ np.hstack(weights), 3, axis=1),
+                  _of_one_width(lambda wq, wv: max(wq.shape[1], wv.shape[1])),
+                  _of_one_width(lambda wq, wv: min(wq.shape[1], wv.shape[1])),
+                  lambda x, wq, wk, wv: (x @ wq, x @ wk, (x @ wv)[:, : wk.shape[1]])),
+            step="each token times each matrix",
+        ),
+        Mistake(
+            id="one-token-only",
+            seen="A single token is projected, and the others are missing.",
+            question="How many rows should each result have for three tokens?",
+            ways=tuple(lambda x, *weights, rows=rows: [x[rows] @ w for w in weights]
+                       for rows in (0, -1, slice(1), slice(-1, None))),
+            step="each token times each matrix",
+        ),
+        Mistake(
+            id="tokens-turned",
+            seen="x is turned on its side, so that features stand where tokens should; where their "
+                 "numbers differ, this raises an error.",
+            question="What is one row of x, and what is one row of x.T?",
+            ways=(lambda x, *weights: [x.T @ w for w in weights],
+                  lambda x, *weights: [np.einsum("mn,md->nd", x, w) for w in weights],
+                  lambda x, *weights: [(w.T @ x).T for w in weights]),
+            step="each token times each matrix",
+        ),
+        Mistake(
+            id="joined",
+            seen="The three results come as one array, side by side or one below the other.",
+            question="How could your caller write q, k, v = project(x, wq, wk, wv)?",
+            ways=(lambda x, *weights: x @ np.hstack(weights),
+                  lambda x, *weights: np.concatenate([x @ w for w in weights], axis=1)[None],
+                  lambda x, *weights: np.vstack([x @ w for w in weights])),
+            step="the order of the results",
+        ),
+        single_axes_lost(_project, "each token times each matrix"),
     ),
     variants=(_project_in_loops, _project_at_once, in_float32(_project),
               lambda x, *weights: [np.einsum("nm,md->nd", x, w) for w in weights],
@@ -841,6 +1334,13 @@ _PREDICT = prediction(
             ways=(35, (35,), [35]),
             step="q @ k.T",
         ),
+        Mistake(
+            id="one-token-only",
+            seen="This is the shape of the scores of a single query, or of a single key.",
+            question="How many tokens ask, and how many answer?",
+            ways=((1, 5), (5,), 5, (7, 1), (7,), 7),
+            step="q @ k.T",
+        ),
     ),
     variants=((7, 5), [7, 5], np.array([7, 5])),
 )
@@ -875,6 +1375,13 @@ def _last_feature_only(q, k):
 
 def _first_feature_only(q, k):
     return np.outer(q[:, 0], k[:, 0])
+
+
+def _less_the_score_before(q, k):
+    scores = np.cumsum(q @ k.T, axis=1)
+    for j in range(1, len(k)):
+        scores[:, j] -= scores[:, j - 1]
+    return scores
 
 
 _FAULT = Exercise(
@@ -923,6 +1430,25 @@ _FAULT = Exercise(
             question="Which loop should choose the row of the result?",
             ways=(lambda q, k: k @ q.T, _transposed_in_loops),
             step="queries down, keys across",
+        ),
+        *_LOOP_MISTAKES,
+        Mistake(
+            id="score-before-taken-off",
+            seen="The total still runs on; what is taken off it is a score before, not all that "
+                 "the total held.",
+            question="Before the third key, what does total hold, and how much of it is the score "
+                     "of the second?",
+            ways=(_less_the_score_before, lambda q, k: np.cumsum(q @ k.T, axis=1)
+                  - np.pad(q @ k.T, ((0, 0), (1, 0)))[:, :-1]),
+            step="one total for each pair",
+        ),
+        Mistake(
+            id="one-total-for-a-query",
+            seen="All scores of a query are the same: one total is written for all of its keys.",
+            question="Which line should run once for each pair, and how often does it run?",
+            ways=(lambda q, k: np.tile((q @ k.T).sum(axis=1, keepdims=True), len(k)),
+                  lambda q, k: np.tile((q @ k.T)[:, -1:], len(k))),
+            step="one total for each pair",
         ),
     ),
     variants=(_all_scores, _scores_in_loops, in_float32(_mended_all_scores),
