@@ -10,10 +10,10 @@ import pytest
 import traitlets
 
 from attention_book import explorables
-from attention_book.explorables import Cache, Heads, Triangle
+from attention_book.explorables import Cache, Heads, Tiles, Triangle
 from attention_book.explorables.base import HERE
 
-FIGURES = [Triangle, Heads, Cache]
+FIGURES = [Triangle, Heads, Cache, Tiles]
 NAMES = [figure.__name__ for figure in FIGURES]
 
 
@@ -43,6 +43,11 @@ class TestEvery:
         assert panels and all(panel.alt in unescape(page) for panel in panels)
         foreign = set(re.findall(r"https?://[\w./-]+", page)) - {"http://www.w3.org/2000/svg"}
         assert not foreign
+
+    def test_what_the_page_sends_reaches_python(self, figure):
+        shown, sent = figure(), {"step": 3} if hasattr(figure, "step") else {"length": 3}
+        shown.set_state(sent)  # what a live notebook does with a change
+        assert sent.items() <= shown.state().items()
 
     def test_module_is_small(self, figure):
         assert (Path(HERE) / f"{figure.kind}.js").stat().st_size <= 12 * 1024
@@ -75,6 +80,10 @@ class TestEvery:
     (Cache, "cached", "yes", TypeError, "True or False"),
     (Cache, "n_kv_heads", 3, ValueError, "4 or 2 or 1"),
     (Cache, "head", 4, ValueError, "from 0 to 3"),
+    (Tiles, "query_chunk", 3, ValueError, "4 or 2 or 8"),
+    (Tiles, "key_chunk", 4.0, TypeError, "key_chunk"),
+    (Tiles, "row", 16, ValueError, "from 0 to 15"),
+    (Tiles, "step", -1, ValueError, "step"),
     (Heads, "step", 17, ValueError, "from 0 to 16"),
 ])
 def test_bad_values_are_refused(figure, name, value, error, words):
@@ -167,3 +176,50 @@ class TestCache:
         for name, expected in counts.items():
             assert np.array_equal(figure.work[name], expected), name
         assert figure.kv.keys.nbytes + figure.kv.values.nbytes == counts["bytes"][0, 0]
+
+
+def walked(figure):
+    """Return maximum, sum and accumulator of the chosen row, by plain sums over what it has seen.
+
+    The tiles are walked one by one, by the definition: a block of queries, all its keys in turn.
+    """
+    n, seen, done = 16, [], 0
+    for first in range(0, n, figure.query_chunk):
+        for key in range(0, n, figure.key_chunk):
+            rows = range(first, first + figure.query_chunk)
+            keys = range(key, key + figure.key_chunk)
+            if figure.causal and all(j > i for i in rows for j in keys):
+                continue
+            done += 1
+            if done <= figure.step and figure.row in rows:
+                seen += [j for j in keys if not figure.causal or j <= figure.row]
+    s = {j: np.dot(figure.q[figure.row], figure.k[j]) / 2**0.5 for j in seen}
+    m = max(s.values(), default=-np.inf)
+    return done, m, sum(np.exp(x - m) for x in s.values()), sum(
+        (np.exp(x - m) * np.array(figure.v[j]) for j, x in s.items()), np.zeros(2))
+
+
+class TestTiles:
+    @pytest.mark.parametrize("causal", [True, False])
+    @pytest.mark.parametrize(("query_chunk", "key_chunk"), [(4, 4), (2, 8), (8, 2)])
+    def test_values_are_those_of_sums(self, query_chunk, key_chunk, causal):
+        figure = Tiles(query_chunk=query_chunk, key_chunk=key_chunk, causal=causal, step=64)
+        triangle = np.tri(16, dtype=bool) if causal else np.ones((16, 16), bool)
+        _, outputs = mixtures(figure.q, figure.k, figure.v, triangle)
+        for figure.row in range(16):
+            np.testing.assert_allclose(figure.output, outputs[figure.row], atol=1e-12)
+            figure.step = 64
+            result = figure.accumulator / figure.total
+            np.testing.assert_allclose(result, outputs[figure.row], atol=1e-12)
+            for figure.step in range(0, 33, 3):
+                n_tiles, m, total, accumulator = walked(figure)
+                assert len(figure.tiles) == n_tiles
+                assert figure.maximum == pytest.approx(m, abs=1e-12)
+                assert figure.total == pytest.approx(total, abs=1e-12)
+                np.testing.assert_allclose(figure.accumulator, accumulator, atol=1e-12)
+
+    def test_memory_is_that_of_one_tile(self):
+        assert Tiles(step=0).held == 0
+        figure = Tiles(query_chunk=8, key_chunk=2, step=5)
+        arrays = np.empty((8, 2)), np.empty(8), np.empty(8), np.empty((8, 2))
+        assert figure.held == sum(array.size for array in arrays)

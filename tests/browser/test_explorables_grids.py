@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from attention_book.explorables import Cache, Heads, Triangle
+from attention_book.explorables import Cache, Heads, Tiles, Triangle
 
-FIGURES = [Triangle, Heads, Cache]
+FIGURES = [Triangle, Heads, Cache, Tiles]
 LOOK = ("<style>body{background:var(--ab-paper);color:var(--ab-text);font:17px system-ui;"
         "margin:0 auto;max-width:600px}</style>")
 PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
@@ -280,3 +280,77 @@ class TestCache:
         check_cache(page, Cache(step=8, n_kv_heads=1, cached=False))
         again = page.locator('[data-value="weights"].ab-moved').count()
         assert (again, page.locator('[data-value="weights"].ab-lit').count()) == (28, 8)
+
+
+def check_tiles(page, figure):
+    """Assert what the figure shows in this step, and in the row's line for every earlier one."""
+    settings = {name: getattr(figure, name) for name in figure.state() if name not in "qkv"}
+    done = figure.tiles[:figure.step]
+    first = figure.row - figure.row % figure.query_chunk
+    steps = [step for step, (block, _) in enumerate(done, 1) if block == first]
+    at = [Tiles(**{**settings, "step": step}) for step in steps]
+    agrees(page, "maximum", [one.maximum for one in at])
+    agrees(page, "total", [one.total for one in at])
+    agrees(page, "accumulator", np.reshape([one.accumulator for one in at], (-1, 2)))
+    before = [-np.inf, *(one.maximum for one in at)]
+    agrees(page, "factor", np.exp(-np.diff(before)))
+    finished = len(steps) == sum(block == first for block, _ in figure.tiles)
+    agrees(page, "output", figure.output if finished else np.zeros(0))
+    agrees(page, "held", np.array(figure.held))
+    agrees(page, "dense", np.array(256))
+    agrees(page, "skipped", np.array(256 // figure.query_chunk // figure.key_chunk
+                                     - len(figure.tiles)))
+    here, now = np.zeros((16, 16), bool), done[-1:]
+    for row, key in now:
+        here[row:row + figure.query_chunk, key:key + figure.key_chunk] = True
+    seen = np.tri(16, dtype=bool) if figure.causal else np.ones((16, 16), bool)
+    agrees(page, "scores", figure.scores, here & seen)
+    states = page.eval_on_selector_all("[data-tile]", "all => all.map((one) => one.dataset.tile)")
+    order = [(i, j) for i in range(0, 16, figure.query_chunk)
+             for j in range(0, 16, figure.key_chunk)]
+    assert states == ["held" if tile in now else "done" if tile in done
+                      else "later" if tile in figure.tiles else "skipped" for tile in order]
+
+
+class TestTiles:
+    def test_controls_by_keyboard(self, opened):
+        page = opened(Tiles())
+        check_tiles(page, Tiles())
+        says(page, r"^Tile 9 of 10: queries 12 to 15, keys 8 to 11\. Row 12: .* not finished")
+        press(page, "query_chunk", "ArrowDown")
+        press(page, "key_chunk", "ArrowUp")
+        press(page, "row", "ArrowRight", 2)
+        press(page, "step", "ArrowRight", 2)
+        changed = Tiles(query_chunk=8, key_chunk=2, row=14, step=11)
+        check_tiles(page, changed)
+        press(page, "causal", "Space")
+        changed.causal = False
+        check_tiles(page, changed)
+        press(page, "step", "End")
+        changed.step = len(changed.tiles)
+        check_tiles(page, changed)
+        says(page, f"It is finished: {changed.output[0]:.2f}".replace("-", "−"))
+
+    def test_controls_by_pointer(self, opened):
+        page = opened(Tiles(), 390)
+        step(page, "next")
+        check_tiles(page, Tiles(step=10))
+        assert page.locator("tfoot").inner_text() != ""
+        board = page.locator(".ab-tiles")
+        board.click(position={"x": 30, "y": board.bounding_box()["height"] * 5.5 / 16})
+        check_tiles(page, Tiles(step=10, row=5))
+        step(page, "back", 11)  # one more than there are
+        check_tiles(page, Tiles(step=0, row=5))
+        says(page, r"^No tile is computed yet; 10 will be\. Row 5 has not begun\.")
+        assert page.get_by_text("Row 5 is not in the tile").is_visible()
+
+    def test_a_step_beyond_the_last_is_the_last(self, opened):
+        page = opened(Tiles(query_chunk=2, key_chunk=2, step=36, row=15))
+        check_tiles(page, Tiles(query_chunk=2, key_chunk=2, step=36, row=15))
+        control(page, "query_chunk").select_option("8")
+        check_tiles(page, Tiles(query_chunk=8, key_chunk=2, step=12, row=15))
+        step(page, "back")
+        check_tiles(page, Tiles(query_chunk=8, key_chunk=2, step=11, row=15))
+        scores = Tiles().scores[15, 12:14]
+        assert page.get_by_text("Scores of row 15 in this tile").inner_text().replace("−", "-") == (
+            f"Scores of row 15 in this tile: {scores[0]:.2f}, {scores[1]:.2f}.")
