@@ -113,6 +113,14 @@ def test_returning_none_after_printing_nothing_else_than_space_is_not_attempted(
     assert diagnosis(lambda x: print()) == "not-attempted"
 
 
+def test_an_answer_that_closes_what_print_writes_to_is_judged_too():
+    def closes(a, b):
+        sys.stdout.close()
+        return a @ b
+
+    assert check("dot_product", closes).passed
+
+
 def test_a_right_answer_that_also_prints_passes(capsys):
     def chatty(x):
         print("x" * 10**6)
