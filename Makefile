@@ -20,7 +20,7 @@ help: ## say what there is
 
 serve: $(READY) ## build the site and serve it on http://localhost:8000 (PORT=, HOST=)
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT) --free
-	@$(BIN)/python tools/run_suites.py lite site
+	@$(BIN)/python tools/run_suites.py --changed lite site
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT)
 
 test: $(READY) ## check everything that must hold (SUITES="lint nbval" for some of it)

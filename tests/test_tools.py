@@ -358,3 +358,47 @@ def test_a_diagnosis_names_a_mistake_or_does_not():
     assert exercise_score.is_named(project, "raises")
     assert not exercise_score.is_named(project, "wrong-value")
     assert not exercise_score.is_named(project, "transposed")
+
+
+@pytest.fixture
+def building(tmp_path, monkeypatch):
+    """Return a suite that builds one file of one source, in a folder of its own."""
+    command = "import pathlib; pathlib.Path('_build/out.txt').write_text('built')"
+    suite = run_suites.Suite("out", "it builds", [sys.executable, "-c", command], 1,
+                             makes="out.txt")
+    (tmp_path / "_build").mkdir()
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "page.md").write_text("one", encoding="utf-8")
+    for name, value in {"ROOT": tmp_path, "BUILT": tmp_path / "_build", "SOURCES": ["book"],
+                        "SUITES": [suite]}.items():
+        monkeypatch.setattr(run_suites, name, value)
+    return tmp_path
+
+
+def test_what_has_not_changed_is_not_built_again(building, capfd):
+    assert run_suites.main(["--changed", "out"]) == 0
+    (building / "_build" / "out.txt").write_text("as it was", encoding="utf-8")
+    assert run_suites.main(["--changed", "out"]) == 0
+    assert "nothing has changed" in capfd.readouterr().out
+    assert (building / "_build" / "out.txt").read_text(encoding="utf-8") == "as it was"
+
+
+@pytest.mark.parametrize("change", [
+    lambda folder: (folder / "book" / "page.md").write_text("two", encoding="utf-8"),
+    lambda folder: (folder / "book" / "other.md").write_text("one", encoding="utf-8"),
+    lambda folder: (folder / "_build" / "out.txt").unlink(),
+    lambda folder: (folder / "_build" / "out.stamp").unlink(),
+], ids=["changed", "new", "lost", "never finished"])
+def test_what_has_changed_is_built_again(building, change):
+    run_suites.main(["out"])
+    (building / "_build" / "out.txt").write_text("as it was", encoding="utf-8")
+    change(building)
+    assert run_suites.main(["--changed", "out"]) == 0
+    assert (building / "_build" / "out.txt").read_text(encoding="utf-8") == "built"
+
+
+def test_asked_for_by_name_it_is_always_built(building):
+    run_suites.main(["out"])
+    (building / "_build" / "out.txt").write_text("as it was", encoding="utf-8")
+    assert run_suites.main(["out"]) == 0
+    assert (building / "_build" / "out.txt").read_text(encoding="utf-8") == "built"

@@ -2,8 +2,11 @@
 
     python tools/run_suites.py            all of them, in order
     python tools/run_suites.py lint nbval some of them
+    python tools/run_suites.py --changed lite site
+                                          of what builds, only what changed sources call for
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -18,6 +21,8 @@ PYTEST = [PYTHON, "-m", "pytest", "-q"]
 ON_ALL_CORES = ["-n", "auto", "--dist"]
 GATE = ["tests/test_exercises_catalogue.py", "tests/test_exercise_answers.py"]
 BUILT = ROOT / "_build"
+SOURCES = ["book", "notebooks", "src", "lite", "_build/proof", "_config.yml", "_toc.yml",
+           "CHANGELOG.md", "requirements.txt", "tools/build_lite.py"]  # of what is built
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Suite:
     minutes: float
     tools: dict = field(default_factory=dict)  # program or built file: how to come by it
     stale: tuple = ()  # folders that must not survive from an earlier run
+    makes: str = ""  # the file in _build that a whole build has made
 
 
 SUITES = [
@@ -47,10 +53,10 @@ SUITES = [
            "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
            "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 3),
     Suite("lite", "JupyterLite is built from files that are the official ones",
-          [PYTHON, "tools/build_lite.py"], 1),
+          [PYTHON, "tools/build_lite.py"], 1, makes="lite/index.html"),
     Suite("site", "the site builds from scratch without a warning",
           ["jupyter-book", "build", ".", "--all", "-W", "-n", "--keep-going"], 1,
-          stale=("html", "jupyter_execute", ".doctrees")),
+          stale=("html", "jupyter_execute", ".doctrees"), makes="html/index.html"),
     Suite("links", "the built pages have content, no dead link and no other host",
           [PYTHON, "tools/check_site.py", "_build/html"], 0.1),
     Suite("browser", "pages and chapters in a real browser: no error, no fault, no other host",
@@ -60,15 +66,17 @@ SUITES = [
 ]
 
 
-def main(names):
+def main(arguments):
+    changed = "--changed" in arguments
+    names = [name for name in arguments if name != "--changed"]
     unknown = set(names) - {suite.name for suite in SUITES}
     if unknown:
         known = ", ".join(suite.name for suite in SUITES)
         sys.exit(f"No such suite: {', '.join(sorted(unknown))}. There are: {known}.")
     chosen = [suite for suite in SUITES if not names or suite.name in names]
     start = time.monotonic()
-    results = [(suite, *run(suite)) for suite in chosen]
-    if len(chosen) > 1:
+    results = [(suite, *run(suite)) for suite in chosen if not (changed and is_fresh(suite))]
+    if len(results) > 1:
         print_table(results, time.monotonic() - start)
     return int(any(verdict == "failed" for _, verdict, _ in results))
 
@@ -90,8 +98,36 @@ def run(suite):
     code = subprocess.call([program, *suite.command[1:]], cwd=ROOT, env=environment())
     seconds = time.monotonic() - start
     verdict = "failed" if code else "passed"
+    if suite.makes and not code:
+        stamp(suite).write_text(digest(), encoding="utf-8")
     print(f"=== {suite.name}: {verdict} in {seconds:.0f} s", flush=True)
     return verdict, seconds
+
+
+def stamp(suite):
+    """Return the file that says of which sources a suite has built."""
+    return BUILT / f"{suite.name}.stamp"
+
+
+def is_fresh(suite):
+    """Tell, and say, whether what a suite builds is there, made of the sources as they are."""
+    fresh = (suite.makes and (BUILT / suite.makes).is_file() and stamp(suite).is_file()
+             and stamp(suite).read_text(encoding="utf-8") == digest())
+    if fresh:
+        print(f"{suite.name}: nothing has changed since it was built.", flush=True)
+    return fresh
+
+
+def digest():
+    """Return what changes whenever a file does that something is built of."""
+    found = hashlib.sha256()
+    for source in SOURCES:
+        path = ROOT / source
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and "__pycache__" not in file.parts:
+                found.update(file.relative_to(ROOT).as_posix().encode() + b"\0")
+                found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def environment():
