@@ -32,11 +32,14 @@ def _arguments(t, d_model, d_head, d_value):
             *(_draw(d_model, width, size=d_model**-0.4) for width in (d_head, d_head, d_value)))
 
 
-def _large(shift):
-    """Return arguments whose scores all lie near ``shift``, exactly in float32."""
+def _large(shift, past=1):
+    """Return arguments whose scores all lie near ``shift``, exactly in float32.
+
+    Those of the past keys lie near ``past * shift``.
+    """
     x_t, (wq, wk) = np.array([1.0, 0, 0]), (2 * _rng.normal(size=(2, 3, 4))).round() / 4
     past_k = (2 * _rng.normal(size=(5, 4))).round() / 4
-    wq[0, 0], wk[0, 0], past_k[:, 0] = 2 * shift, 1, 1
+    wq[0, 0], wk[0, 0], past_k[:, 0] = 2 * shift, 1, past
     return x_t, past_k, _draw(5, 2), wq, wk, _draw(3, 2)
 
 
@@ -46,6 +49,7 @@ _STEP_SAME = Case(_arguments(4, 5, 3, 3), "values as wide as keys", _NEW)
 _STEP_SQUARE = Case(_arguments(3, 3, 3, 3), "all lengths alike", _PROJECTIONS)
 _STEP_FIRST = Case(_arguments(0, 5, 3, 2), "no token before", _NEW)
 _STEP_LARGE = Case(_large(1000), "large scores", _SHIFT)
+_STEP_TOWERING = Case(_large(1000, past=0), "an own score that towers over the others", _SHIFT)
 
 
 def _behind(past, new):
@@ -68,6 +72,13 @@ def _without_oldest(past, new):
 
 def _flat(past, new):
     return np.append(past, new)
+
+
+def _cut_anew(order):
+    """Return a way of joining all numbers in one row, and cutting that into columns again."""
+    if order == "C":
+        return lambda past, new: np.append(past, new).reshape(-1, len(past) + 1).T
+    return lambda past, new: np.append(past, new).reshape(len(past) + 1, -1, order="F")
 
 
 def _unchanged(past, new):
@@ -255,8 +266,10 @@ DECODE_STEP = Exercise(
         _STEP_SAME,
         _STEP_SQUARE,
         _STEP_LARGE,
+        _STEP_TOWERING,
     ),
-    naming=(_STEP, _STEP_WIDE, _STEP_SAME, _STEP_SQUARE, _STEP_FIRST, _STEP_LARGE),
+    naming=(_STEP, _STEP_WIDE, _STEP_SAME, _STEP_SQUARE, _STEP_FIRST, _STEP_LARGE,
+            _STEP_TOWERING),
     mistakes=(
         Mistake(
             id="forgets-current-token",
@@ -349,6 +362,25 @@ DECODE_STEP = Exercise(
                   _apart(kept_k=lambda past, new: [*past.ravel(), *new],
                          kept_v=lambda past, new: [*past.ravel(), *new])),
             step=_KEPT,
+        ),
+        Mistake(
+            id="cut-anew",
+            seen="The new row has been strung together with the old ones, and all numbers are cut "
+                 "into rows anew, in which features of several keys are mixed.",
+            question="Is row 0 of your keys still the key of the oldest token?",
+            ways=(_step(_cut_anew("C"), _cut_anew("C")), _step(_cut_anew("F"), _cut_anew("F")),
+                  _step(lambda past, new: np.append(past.T, new).reshape(-1, len(new)),
+                        lambda past, new: np.append(past.T, new).reshape(-1, len(new)))),
+            step=_KEPT,
+        ),
+        Mistake(
+            id="nothing-at-first",
+            seen="With no token before it, the new one finds zeros.",
+            question="Which key does the first token of a text see?",
+            ways=(_apart(attend=lambda q, k, v: _attend(q, k, v) * (len(k) > 1)),
+                  lambda x_t, past_k, *others: _step()(x_t, past_k, *others) if len(past_k) else
+                  (np.zeros(others[3].shape[1]), *_step()(x_t, past_k, *others)[1:])),
+            step=_NEW,
         ),
         Mistake(
             id="added-to-each",
@@ -470,11 +502,15 @@ DECODE_STEP = Exercise(
         Mistake(
             id="no-max-shift",
             seen="Gentle scores come out right, but the exponential of a large score overflows.",
-            question="Which number can you take from all scores without changing the weights?",
+            question="Which number can you take from all scores without changing the weights, so "
+                     "that none is left above 0?",
             ways=(_step(attend=_weighed_by(unstable_softmax)),
                   _step(attend=_weighed_by(lambda s: [math.exp(score) for score in s]
                                            / np.sum([math.exp(score) for score in s]))),
-                  _step(attend=_weighed_by(lambda s: np.nan_to_num(unstable_softmax(s))))),
+                  _step(attend=_weighed_by(lambda s: np.nan_to_num(unstable_softmax(s)))),
+                  _step(attend=_weighed_by(lambda s: unstable_softmax(
+                      s - np.max(s[:-1], initial=s[-1] if len(s) == 1 else -np.inf)))),
+                  _step(attend=_weighed_by(lambda s: unstable_softmax(s - s[0])))),
             step=_SHIFT,
         ),
         Mistake(

@@ -34,15 +34,16 @@ def _arguments(n_query, n_key, d_head, d_value):
     return _draw(n_query, d_head), _draw(n_key, d_head), _draw(n_key, d_value)
 
 
-def _stored(args):
-    """Return the case that measures memory: less is allowed than one table of float64 takes.
+def _stored(args, allowed=7.0):
+    """Return the case that measures memory: so many bytes for each pair of query and key.
 
-    It is small, so that a loop over single numbers is in time while its memory is watched. The
-    causal one is larger: comparing all positions with all others, numpy fills buffers of 128 KiB.
+    By default a little less than one table of float64 takes. It is small, so that a loop over
+    single numbers is in time while its memory is watched. The causal one allows less than a table
+    of booleans and what a chunk takes beside it: its chunks are narrow.
     """
     n_query, n_key, chunk = len(args[0]), len(args[1]), args[3]
     return Case(args, f"{n_query} queries and {n_key} keys in chunks of {chunk}", _STORED,
-                memory=7 * n_query * n_key)
+                memory=int(allowed * n_query * n_key))
 
 
 def _lifted(queries, keys, d_value=2):
@@ -753,13 +754,18 @@ def _past(n):
     return np.tri(n, dtype=bool)
 
 
-def _float_mask(q, k, v, chunk):
-    mask = np.triu(np.full((len(q), len(k)), -np.inf), k=1)
-    m, l, acc = np.full(len(q), -np.inf), np.zeros(len(q)), np.zeros((len(q), v.shape[1]))
-    for first, stop in _pieces(len(k), chunk):
-        m, l, acc = step()(m, l, acc, _scaled(q, k[first:stop]) + mask[:, first:stop],
-                           v[first:stop])
-    return acc / l[:, None]
+def _whole_mask(hidden):
+    """Return chunked attention with a mask of all pairs, of booleans or of floats."""
+    def attend(q, k, v, chunk):
+        mask = np.triu(np.full((len(q), len(k)), hidden), k=1)
+        m, l, acc = np.full(len(q), -np.inf), np.zeros(len(q)), np.zeros((len(q), v.shape[1]))
+        for first, stop in _pieces(len(k), chunk):
+            s = _scaled(q, k[first:stop])
+            s[mask[:, first:stop] > 0] = -np.inf
+            m, l, acc = step()(m, l, acc, s, v[first:stop])
+        return acc / l[:, None]
+
+    return attend
 
 
 def _hidden_after_exp(refill=0.0):
@@ -890,7 +896,7 @@ _C_APART = Case((*_lifted([15, 0, -15, 0, 15, -15, 0], [100] * 7), 2),
                 "queries whose scores lie far apart", _ROWS)
 _C_TOWER = Case(_tower(8, 3), "hidden scores that tower over the visible ones",
                 "the mask before the exponentials")
-_C_STORAGE = _stored(_same(163, 2, 1, 8))
+_C_STORAGE = _stored(_same(163, 2, 1, 3), allowed=1.75)
 
 _CAUSAL = Exercise(
     id="chunked_causal_attention",
@@ -900,11 +906,11 @@ _CAUSAL = Exercise(
     shapes="(n, d_head), (n, d_head), (n, d_value), a whole number → (n, d_value)",
     prompt="Write chunked_causal_attention(q, k, v, chunk): as chunked_attention, but each of the "
            "n queries attends to itself and to what is before it alone; there are as many queries "
-           "as keys. Again the memory is measured: neither the scores nor any other numbers may "
-           "be stored for all pairs of tokens at once. In the example the chunks are tokens 0 and "
-           "1, 2 and 3, and 4; the exponentials of the scores are 1, 1, 2, 4, 8 in every row, and "
-           "the values 4, 0, 2, 4, 1. Token 3 gets (4 + 0 + 4 + 16)/8 = 3, token 4 gets "
-           "(24 + 8)/16 = 2.",
+           "as keys. Again the memory is measured: neither the scores nor a mask nor any other "
+           "numbers may be stored for all pairs of tokens at once. In the example the chunks are "
+           "tokens 0 and 1, 2 and 3, and 4; the exponentials of the scores are 1, 1, 2, 4, 8 in "
+           "every row, and the values 4, 0, 2, 4, 1. Token 3 gets (4 + 0 + 4 + 16)/8 = 3, token 4 "
+           "gets (24 + 8)/16 = 2.",
     hints=("A chunk begins at key start. Which queries see its first key, and which see its last?",
            "Inside a chunk, compare positions in the whole text: those of the chunk's keys with "
            "those of the queries.",
@@ -995,10 +1001,10 @@ _CAUSAL = Exercise(
         Mistake(
             id="full-score-matrix",
             seen="The result is right, but numbers for every pair of tokens are stored on the way: "
-                 "scores, weights, or a mask of floats.",
+                 "scores, weights, or a mask.",
             question="Which of your arrays has n times n entries, and how many of them do you need "
                      "at the same time?",
-            ways=(_masked_by(_past), _float_mask,
+            ways=(_masked_by(_past), _whole_mask(np.inf), _whole_mask(True),
                   lambda q, k, v, chunk: attention_book.attention(
                       q, k, v, mask=attention_book.causal_mask(len(q))),
                   lambda q, k, v, chunk: np.nan_to_num(softmax(

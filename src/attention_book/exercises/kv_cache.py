@@ -95,14 +95,16 @@ _SCORES_COMPUTED = Exercise(
     tolerance=(0.0, 0.25),
     cases=(
         Case((1, True), "a single token", "one step"),
-        Case((3, True), "three tokens with a cache", "the steps with a cache"),
+        Case((4, True), "four tokens with a cache", "the steps with a cache"),
         Case((2, False), "two tokens without a cache", "the steps without a cache"),
         Case((7, True), "seven tokens with a cache", "the steps with a cache"),
         Case((7, False), "seven tokens without a cache", "the steps without a cache"),
         Case((29, False), "29 tokens without a cache", "the steps without a cache"),
         Case((29, True), "29 tokens with a cache", "the steps with a cache"),
+        Case((0, False), "no token at all", "one step"),
     ),
-    naming=tuple(Case((n, cached), f"{n} tokens") for n in (4, 7, 11) for cached in (True, False)),
+    naming=tuple(Case((n, cached), f"{n} tokens") for n in (0, 4, 7, 11)
+                 for cached in (True, False)),
     mistakes=(
         Mistake(
             id="linear-with-cache",
@@ -162,6 +164,8 @@ _SCORES_COMPUTED = Exercise(
                   _two_sums(_pairs, lambda t: t, first=2),
                   _two_sums(lambda t: t * (t - 1) // 2, lambda t: t),
                   _two_sums(_pairs, lambda t: t - 1),
+                  lambda n, cached: 1 + _two_sums(_pairs, lambda t: t, first=2)(n, cached),
+                  lambda n, cached: max(1, _solve_scores_computed(n, cached)),
                   _two_counts(_squares, lambda n: n * (n - 1) // 2)),
             step="one step",
         ),
@@ -279,6 +283,21 @@ _PREDICT = prediction(
             ways=((6, 8, 1), (1, 6, 8), (8, 1, 6), (1, 8, 6), (8, 6, 1)),
             step="scores",
         ),
+        Mistake(
+            id="heads-added",
+            seen="The heads of keys and values are counted beside those of the queries.",
+            question="Which heads have scores of their own: those that ask, or those that are "
+                     "asked?",
+            ways=((8, 1, 8), (8, 1, 7), (10, 1, 8)),
+            step="scores",
+        ),
+        Mistake(
+            id="axis-left-out",
+            seen="There are fewer than three numbers: heads, queries or keys have no axis.",
+            question="Which three lengths does the question ask for?",
+            ways=((1, 8), (6, 8), (8,), (1, 7), (6, 7)),
+            step="scores",
+        ),
     ),
     variants=((6, 1, 8), [6, 1, 8], np.array([6, 1, 8])),
 )
@@ -294,10 +313,14 @@ def _sized(factor=2, layers=1, heads=1, width=1, tokens=1, size=1):
     return count
 
 
+def _tokens_counted(count):
+    return lambda *sizes: _sized()(*sizes[:3], count(sizes[3]), sizes[4])
+
+
 def _by_nbytes(n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value):
-    kind = {1: np.int8, 2: np.float16, 4: np.float32, 8: np.float64}[bytes_per_value]
-    keys = np.zeros((n_layers, n_kv_heads, n_tokens, d_head), dtype=kind)
-    return keys.nbytes + np.zeros_like(keys).nbytes
+    number = np.zeros((), dtype=f"V{bytes_per_value}")
+    keys = np.broadcast_to(number, (n_layers, n_kv_heads, n_tokens, d_head))
+    return keys.nbytes + np.broadcast_to(number, keys.shape).nbytes
 
 
 def _layer_by_layer(n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value):
@@ -330,8 +353,8 @@ _CACHE_BYTES = Exercise(
            "It is a product of six factors: the five arguments, and one that says how many arrays "
            "a cache holds."),
     example=Example((2, 1, 3, 5, 4), 240.0),
-    reference=lambda n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value: float(
-        np.sum(np.full((n_layers, n_kv_heads, n_tokens, d_head), bytes_per_value)) * 2),
+    reference=lambda n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value: math.fsum(
+        float(n_tokens * d_head) * bytes_per_value for _ in range(2 * n_layers * n_kv_heads)),
     tolerance=(0.0, 0.25),
     cases=(
         Case((1, 1, 1, 1, 1), "one number each", "keys and values"),
@@ -340,9 +363,12 @@ _CACHE_BYTES = Exercise(
         Case((5, 3, 7, 11, 4), "5 layers, 3 heads of width 7, 11 tokens", "the layers"),
         Case((30, 3, 64, 13, 2), "30 layers, 3 heads of width 64, 13 tokens", "bytes, not numbers"),
         Case((12, 12, 64, 3, 8), "12 layers, 12 heads of width 64, 3 tokens", "bytes, not numbers"),
+        Case((3, 5, 2, 0, 4), "an empty cache", "heads and tokens"),
+        Case((30, 7, 64, 500, 512), "numbers of 512 bytes: billions of bytes in all",
+             "numbers of any size"),
     ),
     naming=(Case((5, 3, 7, 11, 4), "primes"), Case((3, 7, 5, 2, 8), "other primes"),
-            Case((7, 2, 3, 13, 1), "one byte")),
+            Case((7, 2, 3, 13, 1), "one byte"), Case((3, 5, 2, 0, 4), "an empty cache")),
     mistakes=(
         Mistake(
             id="keys-only",
@@ -419,6 +445,28 @@ _CACHE_BYTES = Exercise(
             step="the features",
         ),
         Mistake(
+            id="one-token-off",
+            seen="One token is counted too many or too few.",
+            question="How large is a cache that holds no token yet, and one that holds a single "
+                     "token?",
+            ways=(*(_tokens_counted(count) for count in (lambda n: n - 1, lambda n: n + 1,
+                                                         lambda n: max(n, 1))),
+                  lambda *sizes: _layer_by_layer(*sizes[:3], sizes[3] or 1, sizes[4])),
+            step="heads and tokens",
+        ),
+        Mistake(
+            id="added-not-multiplied",
+            seen="A number is added that should be a factor.",
+            question="With twice as many tokens, everything that is stored should double. Does it?",
+            ways=(lambda n_layers, n_kv_heads, d_head, n_tokens, size:
+                  n_layers * n_kv_heads * (d_head + 2) * n_tokens * size,
+                  lambda n_layers, n_kv_heads, d_head, n_tokens, size:
+                  n_layers * (n_kv_heads + 2) * d_head * n_tokens * size,
+                  lambda *sizes: 2 + math.prod(sizes), lambda *sizes: 2 * sum(sizes),
+                  lambda *sizes: 2 * math.prod(sizes[1:]) + sizes[0]),
+            step="keys and values",
+        ),
+        Mistake(
             id="larger-unit",
             seen="The result is given in a larger unit than bytes.",
             question="Does the exercise ask for bytes, or for kibibytes or mebibytes?",
@@ -450,6 +498,8 @@ def _from_scores(rows, columns):
     return q, k, _draw(len(columns), 3)
 
 
+_EQUAL = Case((np.zeros((2, 1)), _draw(4, 1), _draw(4, 2)), "equal scores, other values",
+              _POSITIONS)
 _PAST = Case(_arguments(3, 7, 5, 2), "3 queries and 7 keys", _POSITIONS)
 _LONG_PAST = Case(_arguments(2, 11, 3, 5), "2 queries and 11 keys", _POSITIONS)
 _NO_PAST = Case(_arguments(5, 5, 3, 2), "as many queries as keys", _WEIGHTS)
@@ -502,6 +552,27 @@ def _query_by_query(seen=lambda i, n_query, n_key: slice(i + 1 + n_key - n_query
         return out
 
     return attend
+
+
+def _empty_gives_zeros(seen):
+    """Return the loop over queries, in which one that sees no key finds zeros."""
+    def attend(q, k, v):
+        out = np.zeros((len(q), v.shape[1]))
+        for i, query in enumerate(q):
+            keys = seen(i, len(q), len(k))
+            if len(k[keys]):
+                out[i] = softmax(k[keys] @ query / math.sqrt(len(query))) @ v[keys]
+        return out
+
+    return attend
+
+
+def _zeros_hidden(s, fill=-np.inf, own=False):
+    """Return weights with every 0 hidden, but for a query's own key if ``own`` is let off."""
+    hidden = np.where(_sees(*s.shape), s, 0) == 0
+    if own:
+        hidden &= ~np.eye(*s.shape, s.shape[1] - s.shape[0], dtype=bool)
+    return softmax(np.where(hidden, fill, s))
 
 
 def _renormalised(s, least=0.0):
@@ -564,8 +635,7 @@ _ATTEND_WITH_PAST = Exercise(
     cases=(
         Case((np.zeros((3, 3)), *_arguments(3, 3, 3, 2)[1:]), "equal scores, no past",
              "the triangle"),
-        Case((np.zeros((2, 1)), _draw(4, 1), _draw(4, 2)), "equal scores, other values",
-             _POSITIONS),
+        _EQUAL,
         Case(_arguments(1, 5, 1, 3), "a single query of one feature", _WEIGHTS),
         Case(_arguments(1, 7, 3, 2), "a single query", _SCALE),
         _PAST,
@@ -577,7 +647,7 @@ _ATTEND_WITH_PAST = Exercise(
         _APART,
         _DEEP,
     ),
-    naming=(_PAST, _LONG_PAST, _NO_PAST, _SQUARE, _TOWERING, _LARGE, _APART, _DEEP),
+    naming=(_PAST, _LONG_PAST, _NO_PAST, _SQUARE, _TOWERING, _LARGE, _APART, _DEEP, _EQUAL),
     mistakes=(
         Mistake(
             id="top-left-aligned",
@@ -603,7 +673,8 @@ _ATTEND_WITH_PAST = Exercise(
             question="How many keys should the last query see, and how many does it see?",
             ways=(_attending(_before(_offset(-1))), _attending(_before(_offset(-1), -1e9)),
                   _query_by_query(lambda i, n_query, n_key: slice(i + n_key - n_query)),
-                  _attending(_zero_for_nan(_before(_offset(-1))))),
+                  _attending(_zero_for_nan(_before(_offset(-1)))),
+                  _query_by_query(lambda i, n_query, n_key: slice(max(1, i + n_key - n_query)))),
             step=_POSITIONS,
         ),
         Mistake(
@@ -664,6 +735,38 @@ _ATTEND_WITH_PAST = Exercise(
                   _attending(_before(lambda *shape: ~_offset(past=lambda *_: 0)(*shape))),
                   _attending(_zero_for_nan(_before(lambda *shape: ~_sees(*shape))))),
             step=_POSITIONS,
+        ),
+        Mistake(
+            id="past-and-itself",
+            seen="The new tokens see what was in the cache, and of the new ones only themselves.",
+            question="The second new token stands behind the first one. May it look back at it?",
+            ways=(_query_by_query(lambda i, n_query, n_key:
+                                  [*range(n_key - n_query), n_key - n_query + i]),
+                  _attending(_before(lambda n_query, n_key: _in_cache(n_query, n_key)
+                                     | np.eye(n_query, n_key, n_key - n_query, dtype=bool)))),
+            step=_POSITIONS,
+        ),
+        Mistake(
+            id="last-row-cut",
+            seen="The last query, which sees every key, is given too few of them, or none.",
+            question="What is k[:-0], and for which query do you take it?",
+            ways=(_query_by_query(lambda i, n_query, n_key: slice(i + 1 - n_query)),
+                  _query_by_query(lambda i, n_query, n_key: slice(min(i + 1 - n_query, -1))),
+                  _query_by_query(lambda i, n_query, n_key:
+                                  slice(min(i + 1 - n_query, -1) if n_key > 1 else None)),
+                  _empty_gives_zeros(lambda i, n_query, n_key: slice(i + 1 - n_query))),
+            step=_POSITIONS,
+        ),
+        Mistake(
+            id="zero-taken-for-masked",
+            seen="A visible score that happens to be 0 is hidden too.",
+            question="After np.tril, how can you tell a score that is 0 from a place outside of "
+                     "the triangle?",
+            ways=(_attending(lambda s: _zeros_hidden(s)),
+                  _attending(lambda s: _zeros_hidden(s, -1e9)),
+                  _attending(lambda s: np.nan_to_num(_zeros_hidden(s))),
+                  _attending(lambda s: _zeros_hidden(s, own=True))),
+            step=_HIDDEN,
         ),
         Mistake(
             id="upside-down",
@@ -814,6 +917,25 @@ def _whole_room(weigh):
     return _step_by_step(lambda t: None, weigh)
 
 
+def _rows_not_zero(chosen):
+    """Return the loop with the rows read that ``chosen`` finds by their not being zero."""
+    def loop(q, k, v):
+        keys, values, out = 0 * k, 0 * v, []
+        for t in range(len(q)):
+            keys[t], values[t] = k[t], v[t]
+            rows = chosen(keys)
+            out.append(softmax(keys[rows] @ q[t] * q.shape[1] ** -0.5) @ values[rows])
+        return np.array(out)
+
+    return loop
+
+
+def _rescaled(factor):
+    """Return the loop, mended, with scores multiplied by ``factor(q, t)``, not by 1/√d_head."""
+    return lambda q, k, v: np.array([softmax(k[: t + 1] @ q[t] * factor(q, t)) @ v[: t + 1]
+                                     for t in range(len(q))])
+
+
 def _over_the_filled(s, t):
     weights = softmax(s)
     weights[t + 1 :] = 0
@@ -942,11 +1064,14 @@ _FAULT = Exercise(
         ),
         Mistake(
             id="zero-taken-for-empty",
-            seen="A filled row whose score happens to be 0 is taken for an empty one.",
+            seen="A filled row that holds zeros, or whose score happens to be 0, is taken for an "
+                 "empty one.",
             question="Can a real key be all zeros? What, then, tells a filled row from an empty "
                      "one?",
             ways=(_whole_room(_zero_scores_hidden(-np.inf)), _whole_room(_zero_scores_hidden(-1e9)),
-                  _whole_room(lambda s, t: np.nan_to_num(_zero_scores_hidden(-np.inf)(s, t)))),
+                  _whole_room(lambda s, t: np.nan_to_num(_zero_scores_hidden(-np.inf)(s, t))),
+                  _rows_not_zero(lambda keys: slice(np.count_nonzero(keys.any(axis=1)))),
+                  _rows_not_zero(lambda keys: keys.any(axis=1))),
             step=_EMPTY,
         ),
         Mistake(
@@ -972,6 +1097,26 @@ _FAULT = Exercise(
             seen="Every token finds nothing but its own value.",
             question="Which rows has the loop written before step t, and are they read?",
             ways=(lambda q, k, v: v, lambda q, k, v: _step_by_step(lambda t: 1)(q, k, v) * 0 + v),
+            step=_FILLED,
+        ),
+        Mistake(
+            id="no-max-shift",
+            seen="The right rows are read, and the shift by the maximum is gone: exponentials of "
+                 "very low scores are all 0, those of very large ones infinite.",
+            question="What is exp(−1000), and what are the weights of a row of such scores?",
+            ways=(_step_by_step(weigh=lambda s, t: unstable_softmax(s)),
+                  _step_by_step(weigh=lambda s, t: np.nan_to_num(unstable_softmax(s))),
+                  _whole_room(lambda s, t: unstable_softmax(
+                      np.where(np.arange(len(s)) <= t, s, -np.inf)))),
+            step=_EMPTY,
+        ),
+        Mistake(
+            id="wrong-scale",
+            seen="The right rows are read, and the scale of the scores is another one than that of "
+                 "the listing.",
+            question="The scale was right before. Over how many features does a score sum?",
+            ways=(_rescaled(lambda q, t: (t + 1) ** -0.5), _rescaled(lambda q, t: len(q) ** -0.5),
+                  _rescaled(lambda q, t: 1), _rescaled(lambda q, t: 1 / q.shape[1])),
             step=_FILLED,
         ),
         Mistake(

@@ -35,8 +35,8 @@ def _gentle(n_query, n_chunk, d_value, shift):
     return _totals(m, n_chunk, d_value, _draw(n_query, n_chunk) + m[:, None] + shift)
 
 
-def _first(n_query, n_chunk, d_value):
-    m, _, _, scores, v = _gentle(n_query, n_chunk, d_value, 0)
+def _first(n_query, n_chunk, d_value, shift=0):
+    m, _, _, scores, v = _gentle(n_query, n_chunk, d_value, shift)
     return np.full_like(m, -np.inf), np.zeros(n_query), np.zeros((n_query, d_value)), scores, v
 
 
@@ -56,6 +56,9 @@ _LARGE = Case(_totals([1000.25, 998.5, -1001], 4, 2,
 _HIDDEN = Case(_totals([0.5, -1, 2], 4, 2, [[-np.inf, 1, 0.5, -np.inf],
                                             [0, -1.5, -np.inf, -2], [-np.inf] * 4]),
                "scores of −inf, where keys are hidden", _NEW)
+_BEGIN_LOW = Case(_first(3, 2, 2, -6), "a first chunk whose scores are all below 0", _START)
+_BEGIN_HIDDEN = Case(_first(2, 4, 3), "a first chunk whose first keys are hidden", _START)
+_BEGIN_HIDDEN.args[3][:, 0] = _BEGIN_HIDDEN.args[3][0, 1] = -np.inf
 _COLLAPSE = Case(_totals([900.0, 0.5], 3, 2, [[0.25, 1, -0.5], [900.5, 901, 899.25]]),
                  "chunks far apart from one another", _LARGE_SCORES)
 
@@ -87,11 +90,17 @@ def step(maximum=carried, old_l=down, old_acc=down, shift=lambda m, new, scores:
     return stepped
 
 
-def key_by_key(stepped):
-    """Return a step that takes the chunk's keys one after the other."""
+def key_by_key(stepped, guarded=True):
+    """Return a step that takes the chunk's keys one after the other.
+
+    If it is ``guarded``, a key is left out for a query whose scores so far are all −inf.
+    """
     def by_key(m, l, acc, scores, v):
+        m, l, acc = m.copy(), l.copy(), acc.copy()
         for j in range(len(v)):
-            m, l, acc = stepped(m, l, acc, scores[:, j: j + 1], v[j: j + 1])
+            met = np.isfinite(np.maximum(m, scores[:, j])) if guarded else np.full(len(m), True)
+            m[met], l[met], acc[met] = stepped(m[met], l[met], acc[met], scores[met, j: j + 1],
+                                               v[j: j + 1])
         return m, l, acc
 
     return by_key
@@ -148,6 +157,22 @@ def _two_totals_joined(m, l, acc, scores, v):
     old, young = np.exp(m - new), np.exp(own[:, 0] - new)
     return (new, old * l + young * p.sum(axis=1),
             (old * acc.T).T + (young * (p @ v).T).T)
+
+
+def _two_totals_unguarded(m, l, acc, scores, v):
+    own = scores.max(axis=1)
+    p = np.exp(scores - own[:, None])
+    new = np.maximum(m, own)
+    old, young = np.exp(m - new), np.exp(own - new)
+    return (new, old * l + young * p.sum(axis=1),
+            old[:, None] * acc + young[:, None] * (p @ v))
+
+
+def _shares_of_the_chunk(m, l, acc, scores, v):
+    new, total, _ = step()(m, l, acc, scores, v)
+    shares = softmax(scores)
+    added = np.exp(scores - new[:, None]).sum(axis=1)
+    return new, total, acc * np.exp(m - new)[:, None] + added[:, None] * (shares @ v)
 
 
 def _solve_step(m, l, acc, scores, v):
@@ -321,11 +346,14 @@ _STEP = Exercise(
         Case(_gentle(2, 1, 3, np.array([[1.0], [-2]])), "a chunk of one key", _OLD),
         _HIDDEN,
         _BEGIN,
+        _BEGIN_LOW,
+        _BEGIN_HIDDEN,
         _LARGE,
         _FAR_APART,
         _COLLAPSE,
     ),
-    naming=(_LATER, _RISING, _SOME, _ALL_ALIKE, _HIDDEN, _BEGIN, _LARGE, _FAR_APART, _COLLAPSE),
+    naming=(_LATER, _RISING, _SOME, _ALL_ALIKE, _HIDDEN, _BEGIN, _LARGE, _FAR_APART, _COLLAPSE,
+            _BEGIN_LOW, _BEGIN_HIDDEN),
     mistakes=(
         Mistake(
             id="accumulator-not-rescaled",
@@ -432,6 +460,24 @@ _STEP = Exercise(
                   _quotients, _normal_old_quotients,
                   step(lambda m, scores: np.zeros_like(m), old_l=kept, old_acc=kept)),
             step=_NEW,
+        ),
+        Mistake(
+            id="starts-at-zero",
+            seen="Instead of −inf, m is 0 or another number that the scores do not reach.",
+            question="Before anything has been read, which number is below every score?",
+            ways=(*(step(lambda m, scores, least=least: carried(
+                        np.where(np.isfinite(m), m, least), scores)) for least in (0, -1, 1)),
+                  step(lambda m, scores: np.maximum(carried(m, scores), 0)),
+                  key_by_key(step(lambda m, scores: carried(np.nan_to_num(m, neginf=0), scores)))),
+            step=_START,
+        ),
+        Mistake(
+            id="nan-on-hidden-keys",
+            seen="Where all scores that are compared are −inf, −inf − (−inf) makes nan.",
+            question="A hidden key comes first. What is the largest score by then, and what is "
+                     "exp(score − m) for that key?",
+            ways=(key_by_key(step(), guarded=False), _two_totals_unguarded, _shares_of_the_chunk),
+            step=_START,
         ),
         Mistake(
             id="old-totals-lost",
@@ -602,9 +648,37 @@ def _whole(q, k, v):
     return softmax(q @ k.T / math.sqrt(k.shape[1])) @ v
 
 
-def _as_one_stream(q, k, v):
+def _with_joined(pick):
+    """Return a join whose factors are made with ``pick`` of the workers' maxima."""
+    def join(m, l, acc):
+        factor = np.exp(m - pick(m))
+        return (factor * acc).sum(axis=0) / (factor * l).sum(axis=0)
+
+    return join
+
+
+def _with_sums(of, rescaled):
+    """Return a join in which l is something else of the workers' sums than what they come to."""
+    def join(m, l, acc):
+        factor = np.exp(m - m.max(axis=0))
+        return (factor * acc).sum(axis=0) / of(factor * l if rescaled else l, axis=0)
+
+    return join
+
+
+def _in_equal_shares(q, k, v):
+    share = len(k) // 3
+    return _as_one_stream(q, k, v, [np.arange(i * share, (i + 1) * share) for i in range(3)])
+
+
+def _in_equal_shares_at_once(q, k, v):
+    read = len(k) - len(k) % 3
+    return _whole(q, k[:read], v[:read])
+
+
+def _as_one_stream(q, k, v, shares=None):
     m, l, acc = np.full(len(q), -np.inf), np.zeros(len(q)), np.zeros((len(q), v.shape[1]))
-    for keys in np.array_split(np.arange(len(k)), 3):
+    for keys in shares or np.array_split(np.arange(len(k)), 3):
         m, l, acc = _solve_step(m, l, acc, q @ k[keys].T * q.shape[1] ** -0.5, v[keys])
     return acc / l[:, None]
 
@@ -776,6 +850,34 @@ _FAULT = Exercise(
                   _three_workers(join=lambda m, l, acc: (np.exp(m - m.max()) * acc).sum(axis=0)
                                  / (np.exp(m - m.max()) * l).sum(axis=0))),
             step=_EACH_QUERY,
+        ),
+        Mistake(
+            id="not-the-largest",
+            seen="The joined m is not the largest of the workers' maxima: where scores lie far "
+                 "apart, a factor overflows, or all of them vanish.",
+            question="Which of the three maxima must m be, for no factor to be larger than 1?",
+            ways=tuple(_three_workers(join=_with_joined(pick)) for pick in (
+                lambda m: m[0], lambda m: m[-1], lambda m: m.min(axis=0),
+                lambda m: m.mean(axis=0), lambda m: m.sum(axis=0))),
+            step="one maximum for all workers",
+        ),
+        Mistake(
+            id="sums-not-added",
+            seen="acc is added up over the workers, and l is not: it is their largest sum, their "
+                 "mean or a product.",
+            question="acc holds the terms of all keys. Of how many keys does your l hold them?",
+            ways=tuple(_three_workers(join=_with_sums(of, rescaled)) for rescaled in (True, False)
+                       for of in (np.max, np.mean, np.prod)),
+            step=_JOINED,
+        ),
+        Mistake(
+            id="keys-left-out",
+            seen="The workers' shares are cut anew, and where 3 does not divide the number of "
+                 "keys, some of them are read by no worker, or an error is raised.",
+            question="With 7 keys, how many should each of the three workers read?",
+            ways=(_in_equal_shares, _in_equal_shares_at_once,
+                  lambda q, k, v: _as_one_stream(q, k, v, np.split(np.arange(len(k)), 3))),
+            step="the workers' shares",
         ),
         Mistake(
             id="last-worker-only",
