@@ -15,14 +15,21 @@ PAPER, TEXT, QUERY, KEY, VALUE = "#FFFFFF", "#1A1D21", "#1F6FB2", "#A8480B", "#1
 
 
 def description(app, doctree):
-    """Return the beginning of a page's first paragraph."""
-    text = app.config.project
+    """Return the beginning of a page's prose."""
+    text = app.config.html_title
     if doctree is not None:
-        paragraphs = (node.astext() for node in doctree.findall(nodes.paragraph))
-        text = next((" ".join(words.split()) for words in paragraphs if len(words) > 40), text)
+        paragraphs = [node for node in doctree.findall(nodes.paragraph) if len(node.astext()) > 40]
+        prose = [node for node in paragraphs if is_prose(node)]
+        text = next((" ".join(node.astext().split()) for node in prose + paragraphs), text)
     if len(text) > LONGEST_DESCRIPTION:
         text = text[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0] + "…"
     return text
+
+
+def is_prose(paragraph):
+    """Tell whether a paragraph is neither an item of a list nor begun by a bold lead word."""
+    first = next(child for child in paragraph.children if child.astext())
+    return not isinstance(paragraph.parent, nodes.list_item) and not isinstance(first, nodes.strong)
 
 
 def picture_name(pagename):
@@ -32,7 +39,7 @@ def picture_name(pagename):
 def describe_page(app, pagename, templatename, context, doctree):
     """Give the page its description, and what a link to it shows elsewhere."""
     text, title = description(app, doctree), unescape(TAG.sub("", context.get("title") or ""))
-    said = {"og:type": "article", "og:site_name": app.config.project, "og:title": title,
+    said = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title,
             "og:description": text}
     site = os.environ.get("SITE_URL")
     if site and doctree is not None:  # a picture's address has to be a whole one
@@ -59,7 +66,8 @@ def draw_previews(app, error):
     folder = Path(app.outdir) / PICTURES
     folder.mkdir(parents=True, exist_ok=True)
     for pagename, title in app.env.titles.items():
-        draw_preview(title.astext(), app.config.project, Path(app.outdir) / picture_name(pagename))
+        path = Path(app.outdir) / picture_name(pagename)
+        draw_preview(title.astext(), app.config.html_title, path)
 
 
 def draw_preview(title, project, path):
@@ -88,7 +96,7 @@ def not_found(app):
     """Add the page that a server shows for an address that is not there."""
     chapters = [(name, title.astext()) for name, title in sorted(app.env.titles.items())
                 if name.startswith("notebooks/")]
-    yield "404", {"chapters": chapters, "project": app.config.project}, "404.html"
+    yield "404", {"chapters": chapters, "project": app.config.html_title}, "404.html"
 
 
 def setup(app):

@@ -12,7 +12,8 @@ PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"
 WIDTHS = [1280, 390]
 FAST = {"preload": False, "resultTypes": ["violations"]}
 RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}  # and all that axe is sure of
-COLOURS = {"runOnly": ["cat.color"]}  # what the other theme can break
+# What the other theme can break:
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 GLYPHS = {"exclude": [["mjx-math"]]}  # MathJax's drawing; the formula itself stands beside it
 ANCHORS = "() => [...document.querySelectorAll('[id], a[name]')].map(e => e.id || e.name)"
 LINKS = "() => [...document.links].map(link => link.href)"
@@ -90,3 +91,16 @@ def test_search_finds_the_kv_cache(visit, plain_site):
     titles = page.locator("#search-results li a").all_inner_texts()
     assert any("cache" in title.lower() for title in titles[:3]), titles
     assert watch.complaints == []
+
+
+@pytest.mark.parametrize("path", ["gone.html", "notebooks/07_kv_cash.html", "a/b/c/"])
+def test_address_that_is_not_there(visit, port, path):
+    """The server's own page leads back into the book, from any depth."""
+    page, _ = visit(f"127.0.0.1:{port}")
+    answer = page.goto(f"http://127.0.0.1:{port}/{path}")
+    assert answer.status == 404
+    link = page.get_by_role("link", name="KV cache")
+    page.wait_for_load_state("networkidle")
+    link.click()
+    assert page.url == f"http://127.0.0.1:{port}/notebooks/07_kv_cache.html"
+    assert page.title().startswith("7. KV cache")

@@ -1,5 +1,10 @@
-"""How much a reader waits and loads: printed, and held to what the book promises."""
+"""How much a reader waits and loads: printed, and held to what the book promises.
 
+The times are those of a machine with nothing else to do: where other programs share it, the limits
+grow as its processors are shared.
+"""
+
+import os
 import time
 
 import pytest
@@ -14,6 +19,11 @@ PAINT = """() => new Promise(done => new PerformanceObserver(list => {
 }).observe({type: "paint", buffered: true}))"""
 
 
+def shared():
+    """Return how many programs want each processor, at least 1."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
 @pytest.mark.parametrize("name", [path.stem for path in running.chapters()])
 def test_chapter_page(visit, port, name, capsys):
     page, _ = visit(f"127.0.0.1:{port}")
@@ -24,7 +34,7 @@ def test_chapter_page(visit, port, name, capsys):
     with capsys.disabled():
         print(f"\n{name}: {received / 1000:.0f} kB, first paint {paint:.2f} s", end=" ")
     assert 100_000 < received <= PAGE_BYTES
-    assert paint < PAGE_PAINT
+    assert paint < PAGE_PAINT * shared()
 
 
 def test_first_cell_of_chapter_1(visit, port, capsys):
@@ -38,4 +48,4 @@ def test_first_cell_of_chapter_1(visit, port, capsys):
         print(f"\nfirst cell: {seconds:.1f} s, {received / 1e6:.1f} MB", end=" ")
     assert watch.complaints == []
     assert 10_000_000 < received <= CELL_BYTES
-    assert seconds < CELL_SECONDS
+    assert seconds < CELL_SECONDS * shared()
