@@ -590,7 +590,8 @@ def rows_of_lists(x, wq, wk, wv):
     for w in (wq, wk, wv):
         columns = list(zip(*w.tolist(), strict=False))
         answers.append(
-            [[sum(a * b for a, b in zip(row, column, strict=False)) for column in columns] for row in x.tolist()]
+            [[sum(a * b for a, b in zip(row, column, strict=False)) for column in columns]
+             for row in x.tolist()]
         )
     return tuple(answers)
 
@@ -799,7 +800,7 @@ WRONG = {
         (features_counted_by_queries, "features-left-out"),
         (square_table_filled, "square-only"),
         (upper_half_copied_down, "half-copied"),
-        (single_rows_squeezed, "single-axes-lost"),
+        (single_rows_squeezed, "axis-of-one-lost"),
         (products_summed_over_keys, "wrong-axis"),
     ],
     "cosine_similarity": [
@@ -842,7 +843,7 @@ WRONG = {
         (values_made_of_keys, "one-after-another"),
         (stacked_weights_cut_by_d, "widths-mixed-up"),
         (split_in_thirds, "widths-mixed-up"),
-        (loose_ends_squeezed, "single-axes-lost"),
+        (loose_ends_squeezed, "axis-of-one-lost"),
         (first_token_only, "one-token-only"),
         (projections_scaled, "scaled-already"),
         (values_have_width_of_keys, "widths-mixed-up"),

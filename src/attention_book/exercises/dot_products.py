@@ -8,7 +8,7 @@ import numpy as np
 import attention_book
 from attention_book.exercises.building_blocks import in_float32
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
-from attention_book.exercises.shared_kinds import before_the_first_zero, single_axes_lost
+from attention_book.exercises.shared_kinds import axis_of_one_lost, before_the_first_zero
 
 CHAPTER = "01_dot_products"
 
@@ -509,7 +509,7 @@ _ALL_SCORES = Exercise(
                   lambda q, k: np.linalg.norm(q[:, None] - k, axis=-1)),
             step="each query with each key",
         ),
-        single_axes_lost(_all_scores, "queries down, keys across"),
+        axis_of_one_lost(_all_scores, "queries down, keys across"),
     ),
     variants=(_scores_in_loops, in_float32(_all_scores),
               lambda q, k: np.einsum("id,jd->ij", q, k), lambda q, k: (k @ q.T).T,
@@ -1268,7 +1268,7 @@ _PROJECT = Exercise(
                   lambda x, *weights: np.vstack([x @ w for w in weights])),
             step="the order of the results",
         ),
-        single_axes_lost(_project, "each token times each matrix"),
+        axis_of_one_lost(_project, "each token times each matrix"),
     ),
     variants=(_project_in_loops, _project_at_once, in_float32(_project),
               lambda x, *weights: [np.einsum("nm,md->nd", x, w) for w in weights],

@@ -115,14 +115,15 @@ def _same_everywhere(exercise, some, others):
 def _mark(exercise, outcomes, wrong, ways):
     """Mark a mistake: does it explain all that is wrong, how much for certain, how much in all.
 
-    Without a telling outcome it takes something right, and half of what is wrong: NaN everywhere
-    is no mistake's own.
+    A quarter of what is wrong, or less, may be a coincidence. Without a telling outcome it takes
+    something right, and half of what is wrong: NaN everywhere is no mistake's own.
     """
     explained = [any(same_outcome(exercise, case, outcome, way[i]) for way in ways)
                  for i, (outcome, case) in enumerate(zip(outcomes, exercise.naming, strict=True))]
     found = [outcome for outcome, e, w in zip(outcomes, explained, wrong, strict=True) if e and w]
     certain = sum(telling(outcome.parts) for outcome in found)
     right = [e for e, w in zip(explained, wrong, strict=True) if not w]
-    if not all(right) or not (certain or (right and 2 * len(found) >= sum(wrong))):
+    if not all(right) or 4 * len(found) <= sum(wrong) or not (
+            certain or (right and 2 * len(found) >= sum(wrong))):
         return False, 0, 0
     return len(found) == sum(wrong), certain, len(found)

@@ -1,5 +1,6 @@
 """The exercises of the chapter on scaling."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,6 +8,11 @@ import numpy as np
 import attention_book
 from attention_book.exercises.building_blocks import by_row, in_float32, reference_softmax, softmax
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.shared_kinds import (
+    axis_of_one_lost,
+    before_the_first_zero,
+    rounded_roots,
+)
 
 CHAPTER = "02_scaling"
 
@@ -73,6 +79,22 @@ def _scores_as_rows(q, k):
             for query in q]
 
 
+def _divided_at_every_feature(q, k):
+    """Return scores whose running total is divided once for each feature."""
+    d = q.shape[-1]
+    return q @ (k * d ** (-0.5 * np.arange(d, 0, -1))).T
+
+
+def _divided_after_every_product_but_one(q, k):
+    d = q.shape[-1]
+    return q @ (k * d ** (-0.5 * np.minimum(np.arange(d, 0, -1), d - 1))).T
+
+
+_MORE_PAIRS = np.random.default_rng(22)
+_ONE_QUERY = Case(tuple(_MORE_PAIRS.normal(size=(n, 3)).round(3) for n in (1, 5)), "one query",
+                  _DOTS)
+_ONE_KEY = Case(tuple(_MORE_PAIRS.normal(size=(n, 3)).round(3) for n in (5, 1)), "one key", _DOTS)
+
 _SCALED_SCORES = Exercise(
     id="scaled_scores",
     chapter=CHAPTER,
@@ -99,8 +121,9 @@ _SCALED_SCORES = Exercise(
         Case(_pair(1, 1, 3), "one query and one key", _SCALE),
         Case(_pair(2, 3, 257), "vectors of 257 features", _SCALE),
         Case(_pair(2, 5, 11, size=300.0), "large features", _SCALE),
+        _ONE_KEY,
     ),
-    naming=(_SEVEN_FEATURES, _SQUARE, _THREE_FEATURES),
+    naming=(_SEVEN_FEATURES, _SQUARE, _THREE_FEATURES, _ONE_QUERY, _ONE_KEY),
     mistakes=(
         Mistake(
             id="unscaled",
@@ -249,6 +272,50 @@ _SCALED_SCORES = Exercise(
                   lambda q, k: softmax(_dots(q, k))),
             step=_SCALE,
         ),
+        Mistake(
+            id="root-rounded",
+            seen="The root of d is rounded to a whole number: right where d is a square, and only "
+                 "there.",
+            question="What is the root of 7, and what do you divide by when d is 7?",
+            ways=tuple(lambda q, k, root=root: _dots(q, k) / root(q.shape[-1])
+                       for root in rounded_roots()),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="constant-scale",
+            seen="The scores are divided by the same number for every d.",
+            question="By what do you divide when there are 4 features, and by what when there are "
+                     "100?",
+            ways=tuple(lambda q, k, c=c: _dots(q, k) / c for c in (2, 4, 8)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="half-for-a-root",
+            seen="The scale holds d and a factor of two, where the root of d is wanted.",
+            question="In which order does Python work out d ** 1 / 2, and what is it for d = 16?",
+            ways=tuple(lambda q, k, scale=scale: _dots(q, k) * scale(q.shape[-1]) for scale in (
+                lambda d: 0.5 / d, lambda d: 2 / d, lambda d: d / 2, lambda d: -d / 2,
+                lambda d: 1 / (2 * d), lambda d: 2 * d)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="root-of-scores",
+            seen="The root is taken of the scores, not of d.",
+            question="What happens to the factor between two scores when you take their roots?",
+            ways=(lambda q, k: np.copysign(np.abs(_dots(q, k)) ** 0.5, _dots(q, k)),
+                  lambda q, k: np.sqrt(_dots(q, k)), lambda q, k: np.sqrt(np.abs(_dots(q, k))),
+                  lambda q, k: np.sqrt(_dots(q, k) / q.shape[-1])),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="divided-again-and-again",
+            seen="The running total is divided at every feature, so the first products end up "
+                 "much smaller than the last.",
+            question="How often does your loop divide the product of the first feature?",
+            ways=(_divided_at_every_feature, _divided_after_every_product_but_one),
+            step=_SCALE,
+        ),
+        axis_of_one_lost(_solve_scaled_scores, _DOTS),
     ),
     variants=(
         _scores_as_rows,
@@ -365,6 +432,29 @@ _PREDICTED_STD = Exercise(
             ways=(lambda d: d**0.25, lambda d: d**1.5, lambda d: d ** (1 / 3)),
             step="the standard deviation",
         ),
+        Mistake(
+            id="one-more-or-less",
+            seen="The result is the root of d − 1 or of d + 1.",
+            question="What is the score of one feature, and how large is its variance?",
+            ways=(lambda d: (d - 1) ** 0.5, lambda d: math.sqrt(d + 1)),
+            step="the sum of d products",
+        ),
+        Mistake(
+            id="another-factor",
+            seen="The result is the root of d times a number that does not belong there.",
+            question="How large is the variance of the product of one feature of q and one of k, "
+                     "and what does your function give for d = 1?",
+            ways=(lambda d: (d / 2) ** 0.5, lambda d: 2 * math.sqrt(d), lambda d: d**0.5 / 2,
+                  lambda d: (3 * d) ** 0.5, lambda d: math.sqrt(2 * d / math.pi)),
+            step="the variance of one product",
+        ),
+        Mistake(
+            id="half-for-a-root",
+            seen="The result holds d and a factor of two, where the root of d is wanted.",
+            question="In which order does Python work out d ** 1 / 2, and what is it for d = 16?",
+            ways=(lambda d: d / 2, lambda d: 0.5 * d, lambda d: d // 2),
+            step="the standard deviation",
+        ),
     ),
     variants=(
         _std_of_terms,
@@ -453,6 +543,31 @@ _PREDICT_SCALED_STD = prediction(
             ways=(48.0, "48"),
             step="the scale",
         ),
+        Mistake(
+            id="spreads-added",
+            seen="This is what adding or averaging the standard deviations 3 and 1 gives.",
+            question="A query's feature and a key's are multiplied. Which of their numbers are "
+                     "multiplied then, to find the variance of the product?",
+            ways=(4.0, 2.0),
+            step="one product",
+        ),
+        Mistake(
+            id="variance-scaled",
+            seen="A variance was divided by the scale as if it were a standard deviation: 9 by 4, "
+                 "or 36 by 16.",
+            question="Which of your numbers are variances, and which line makes a standard "
+                     "deviation of them?",
+            ways=(2.25, [2.25]),
+            step="the standard deviation",
+        ),
+        Mistake(
+            id="half-of-the-spread",
+            seen="This is 12 divided by 2: half of the scores' standard deviation, or the root "
+                 "taken twice.",
+            question="By which number are the scores divided?",
+            ways=(6.0, (6,)),
+            step="the scale",
+        ),
     ),
     variants=(3, np.float32(3), np.array(3.0)),
 )
@@ -465,6 +580,7 @@ _ROWS = Case((softmax(_rng.normal(size=(3, 5))),), "three rows of five weights",
 _CUBE = Case((softmax(_rng.normal(size=(2, 3, 7))),), "weights with three axes", _SUM)
 _WITH_ZEROS = Case((np.array([[0.5, 0, 0.25, 0.25, 0], [0.125, 0.5, 0, 0.25, 0.125]]),),
                    "rows with weights of zero", _ZERO)
+_ONE_ROW = Case((np.array([[0.5, 0.125, 0.25, 0.125]]),), "a table of one row", _SUM)
 _SMALL = Case((np.array([[1e-300, 1 - 1e-9, 1e-9], [0, 1e-30, 1], [1e-5, 2e-5, 1 - 3e-5]]),),
               "very small weights", _ZERO)
 _ONE_HOT = Case((np.eye(5)[:3],), "rows where one token has all", _ZERO)
@@ -531,8 +647,9 @@ _ENTROPY = Exercise(
         _WITH_ZEROS,
         _ONE_HOT,
         _SMALL,
+        _ONE_ROW,
     ),
-    naming=(_LINE, _ROWS, _CUBE, _WITH_ZEROS, _ONE_HOT, _SMALL),
+    naming=(_LINE, _ROWS, _CUBE, _WITH_ZEROS, _ONE_HOT, _SMALL, _ONE_ROW),
     mistakes=(
         Mistake(
             id="wrong-sign",
@@ -651,12 +768,47 @@ _ENTROPY = Exercise(
             step=_TERM,
         ),
         Mistake(
+            id="stops-at-zero",
+            seen="The sum ends at a weight of zero; what comes after it is left out.",
+            question="A weight of zero adds nothing. Does that hold for the weights behind it?",
+            ways=(lambda p: -(_terms(p) * before_the_first_zero(p)).sum(axis=-1),
+                  by_row(lambda row: -sum(each * math.log(each)
+                                          for each in itertools.takewhile(bool, row)))),
+            step=_ZERO,
+        ),
+        Mistake(
+            id="largest-weight-only",
+            seen="Only the largest weight of a row counts.",
+            question="How many terms has the sum of a row of five weights?",
+            ways=(lambda p: -_terms(p.max(axis=-1)), lambda p: -np.log(p.max(axis=-1)),
+                  lambda p: p.max(axis=-1), lambda p: 1 - p.max(axis=-1)),
+            step=_SUM,
+        ),
+        Mistake(
+            id="squares-summed",
+            seen="The weights are squared, where each should meet its logarithm.",
+            question="Which function of a weight does the entropy multiply it with?",
+            ways=(lambda p: (p * p).sum(axis=-1), lambda p: 1 - (p * p).sum(axis=-1),
+                  lambda p: -np.log((p * p).sum(axis=-1))),
+            step=_TERM,
+        ),
+        Mistake(
             id="axis-kept",
             seen="The numbers are right, but the summed axis is still there, with length 1.",
             question="Which shape is asked for, and is an axis that has been summed still in it?",
             ways=(lambda p: -_terms(p).sum(axis=-1, keepdims=True),
                   lambda p: -(p * np.log(p)).sum(axis=-1, keepdims=True),
                   by_row(lambda row: [-sum(each * math.log(each) for each in row if each > 0)])),
+            step=_SUM,
+        ),
+        Mistake(
+            id="axis-of-one-lost",
+            seen="The numbers are right, but an axis of length 1 is gone from the result.",
+            question="A table of one row has one entropy. Should that be a number, or a list of "
+                     "one number?",
+            ways=(lambda p: np.squeeze(_solve_entropy(p)),
+                  lambda p: _solve_entropy(p)[0] if len(p) == 1 else _solve_entropy(p),
+                  lambda p: _solve_entropy(np.squeeze(p)) if p.shape[-1] > 1 else np.zeros(len(p))),
             step=_SUM,
         ),
     ),
@@ -869,6 +1021,31 @@ _FAULT_SCALED_WEIGHTS = Exercise(
             question="Can a weight be negative?",
             ways=(_solve_scaled_scores, _dots),
             step=_SOFTMAX,
+        ),
+        Mistake(
+            id="root-rounded",
+            seen="The root of d is rounded to a whole number: right where d is a square, and only "
+                 "there.",
+            question="What is the root of 7, and what do you divide by when d is 7?",
+            ways=tuple(_weights(lambda q, k, root=root: 1 / root(q.shape[-1]))
+                       for root in rounded_roots()),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="constant-scale",
+            seen="The scores are divided by the same number for every d.",
+            question="By what do you divide when there are 4 features, and by what when there are "
+                     "100?",
+            ways=tuple(_weights(lambda q, k, c=c: 1 / c) for c in (2, 4, 8)),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="half-for-a-root",
+            seen="The scale holds d and a factor of two, where the root of d is wanted.",
+            question="In which order does Python work out d ** 1 / 2, and what is it for d = 16?",
+            ways=(_weights(lambda q, k: 0.5 / q.shape[-1]), _weights(lambda q, k: 2 / q.shape[-1]),
+                  _weights(lambda q, k: q.shape[-1] / 2)),
+            step=_SCALE,
         ),
     ),
     variants=(

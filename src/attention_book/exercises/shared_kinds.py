@@ -5,7 +5,7 @@ import numpy as np
 from attention_book.exercises.model import Mistake
 
 
-def single_axes_lost(solve, step):
+def axis_of_one_lost(solve, step):
     """Return the mistake of a result whose axes of length 1 are gone.
 
     Parameters
@@ -23,7 +23,7 @@ def single_axes_lost(solve, step):
         return answer
 
     return Mistake(
-        id="single-axes-lost",
+        id="axis-of-one-lost",
         seen="The numbers are right, but an axis of length 1 is gone from the result.",
         question="What should the result for a single row be: a table of one row, or no table?",
         ways=tuple(map(losing, (
