@@ -4,7 +4,7 @@ import json
 
 import pytest
 import running
-from serving import OTHER_NAME
+from serving import OTHER_NAME, SITE
 
 from notebook_reading import cells, source
 
@@ -15,7 +15,8 @@ OWN_TEXT = """heading => [...heading.childNodes].filter(node => node.nodeType ==
 
 
 def stored(name):
-    path = running.ROOT / "notebooks" / f"{name}.ipynb"
+    """Return the chapter as this site was built from it."""
+    path = SITE / "lite" / "files" / f"{name}.ipynb"
     return json.loads(path.read_text(encoding="utf-8"))
 
 
