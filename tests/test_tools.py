@@ -145,6 +145,14 @@ def test_printed_text_is_stored_in_one_piece():
     assert found == ["ab\n", None, "c", "d"]
 
 
+def test_execution_counts_no_exercise_as_tried(tmp_path, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    code = "from attention_book.exercises import check\ncheck('dot_product', max).diagnosis"
+    assert execute_notebooks.execute(small_notebook(tmp_path, code))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ipynb"]
+
+
 def test_a_moving_figure_is_stored_as_a_page_shows_it(tmp_path):
     path = small_notebook(tmp_path, "from attention_book.explorables import Agreement\nAgreement()")
     assert execute_notebooks.execute(path)

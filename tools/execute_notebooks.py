@@ -4,6 +4,7 @@
     python tools/execute_notebooks.py 03 05   those whose names begin so
 """
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -34,6 +35,7 @@ def main(prefixes):
 def execute(path):
     """Run one notebook and store it; leave it as it was if a cell fails or writes to stderr."""
     print(f"{path.name} ...", end=" ", flush=True)
+    os.environ.setdefault("CI", "true")  # an automatic run: no exercise counts as tried
     start = time.monotonic()
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
