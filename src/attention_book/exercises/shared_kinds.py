@@ -27,8 +27,8 @@ def axis_of_one_lost(solve, step):
         seen="The numbers are right, but an axis of length 1 is gone from the result.",
         question="What should the result for a single row be: a table of one row, or no table?",
         ways=tuple(map(losing, (
-            np.squeeze, lambda x: x[0] if len(x) == 1 else x,
-            lambda x: x[:, 0] if x.shape[1] == 1 else x,
+            np.squeeze, lambda x: x[0] if x.ndim > 1 and len(x) == 1 else x,
+            lambda x: x[:, 0] if x.ndim > 1 and x.shape[1] == 1 else x,
             lambda x: x.ravel() if 1 in x.shape else x))),
         step=step,
     )

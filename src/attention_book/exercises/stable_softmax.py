@@ -13,6 +13,7 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.shared_kinds import axis_of_one_lost
 
 CHAPTER = "03_stable_softmax"
 
@@ -24,6 +25,8 @@ _POSITIVE = np.abs(_rng.normal(size=(3, 5))).round(3) + 0.25
 _EIGHTHS = (8 * _GENTLE).round() / 8
 _CUBE = _rng.normal(size=(2, 3, 5)).round(3)
 _SQUARE = _GENTLE[:, :5]
+_SINGLE_SCORES = np.array([[3.0], [-2.0]])
+_ONE_ROW = np.array([[0.5, -1.5, 2, 0.25, 1]])
 # Multiples of 1/8: float32 holds them exactly.
 _LARGE = np.array([[1000.0, 999.5, 996, 998.25, 1001], [1500, 1498, 1501.5, 1499, 1497.5]])
 _LOW = np.array([[-1000.0, -1001.5, -998, -1003], [-2000, -1999.5, -2002, -2001]])
@@ -45,12 +48,14 @@ _JUDGING = (
     Case((_LINE,), "another row of three scores", "exponentials over their sum"),
     Case((_GENTLE,), _ROWS, "one sum for each row"),
     Case((_CUBE,), "scores with three axes", "the last axis"),
-    Case((np.array([[3.0], [-2.0]]),), "rows of a single score", "one sum for each row"),
+    Case((_SINGLE_SCORES,), "rows of a single score", "one sum for each row"),
     Case((_SQUARE,), "as many rows as scores in a row", "one sum for each row"),
+    Case((_ONE_ROW,), "a table of one row", "one sum for each row"),
     *_FROM_LARGE,
 )
 _NAMING = (Case((_GENTLE,), _ROWS), Case((_POSITIVE,), "positive scores"),
-           Case((_CUBE,), "three axes"), Case((_SQUARE,), "square"), *_FROM_LARGE)
+           Case((_CUBE,), "three axes"), Case((_SQUARE,), "square"), Case((_ONE_ROW,), "one row"),
+           Case((_SINGLE_SCORES,), "single scores"), *_FROM_LARGE)
 
 
 # --- softmax(x) -----------------------------------------------------------------------------------
@@ -87,6 +92,51 @@ def _absolute_row(row):
     largest = max(abs(score) for score in row)
     e = np.exp(row - largest)
     return e / e.sum()
+
+
+def _at_least_zero(x):
+    """Return the row's maximum, or 0 where that is larger: low rows are not shifted."""
+    return np.maximum(x.max(axis=-1, keepdims=True), 0)
+
+
+def _largest_size(x):
+    return np.abs(x).max(axis=-1, keepdims=True)
+
+
+def _only_large(bound):
+    """Return a shift that is 0 unless a score of the array is above the bound."""
+    return lambda x: x.max(axis=-1, keepdims=True) if x.max() > bound else 0.0
+
+
+def _largest_so_far(start):
+    """Return a shift by the largest score of this row and all before it."""
+    def shift(x):
+        rows = x.max(axis=-1).ravel()
+        return np.maximum(np.maximum.accumulate(rows), start).reshape(*x.shape[:-1], 1)
+
+    return shift
+
+
+def _exp_sum(x, axis=-1):
+    return np.exp(x).sum(axis=axis, keepdims=True)
+
+
+_EPSILONS = (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
+_LOW_SHIFTS = (_at_least_zero, *map(_only_large, (0, 100, 700)))
+_LOW_ROWS = {
+    "seen": "Only large scores are shifted: in a row of very negative ones every exponential "
+            "underflows to 0.",
+    "question": "For a row of scores near -1000, which number do you subtract, and what is left of "
+                "its exponentials?",
+    "step": "the shift by the row's maximum",
+}
+_CARRIED = {
+    "seen": "The maximum of one row is kept when the next row begins, so a row far below it "
+            "underflows.",
+    "question": "When the loop comes to the second row, where does the search for its maximum "
+                "begin?",
+    "step": "one maximum for each row",
+}
 
 
 def _less(shift):
@@ -147,8 +197,11 @@ _SOFTMAX = Exercise(
             id="wrong-axis",
             seen="The weights sum to one along another axis than the last.",
             question="Which axis of the scores runs over what is compared within one row?",
-            ways=(lambda x: softmax(x, axis=0), _down_the_columns,
-                  lambda x: softmax(x, axis=max(x.ndim - 2, 0))),
+            ways=(lambda x: softmax(x, axis=0), _down_the_columns, lambda x: softmax(x, axis=1),
+                  lambda x: softmax(x, axis=max(x.ndim - 2, 0)),
+                  lambda x: np.exp(x) / np.exp(x).sum(axis=0),
+                  lambda x: np.exp(x - x.max(axis=-1, keepdims=True))
+                  / np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=0)),
             step="the last axis",
         ),
         Mistake(
@@ -233,6 +286,48 @@ _SOFTMAX = Exercise(
                   by_row(lambda row: _unstable_row([min(score, 88.0) for score in row]))),
             step="the shift by the row's maximum",
         ),
+        Mistake(
+            id="low-rows-not-shifted",
+            ways=(*map(_less, _LOW_SHIFTS),
+                  lambda x: np.nan_to_num(_less(_at_least_zero)(x)),
+                  *(lambda x, least=least: np.exp(x - _at_least_zero(x))
+                    / (_exp_sum(x - _at_least_zero(x)) + least) for least in _EPSILONS)),
+            **_LOW_ROWS,
+        ),
+        Mistake(
+            id="max-carried-over",
+            ways=tuple(_less(_largest_so_far(start)) for start in (-np.inf, 0)),
+            **_CARRIED,
+        ),
+        Mistake(
+            id="another-base",
+            seen="Another number than e is raised to the scores: 2 or 10, say.",
+            question="How many times as much weight has a score that is larger by 1, in your "
+                     "result and in np.exp?",
+            ways=(lambda x: softmax(x * math.log(2)), lambda x: softmax(x * math.log(10)),
+                  lambda x: np.power(2.0, x) / np.power(2.0, x).sum(axis=-1, keepdims=True),
+                  by_row(lambda row: 10.0**row / sum(10.0**row)),
+                  by_row(lambda row: 3.0 ** (row - max(row)) / sum(3.0 ** (row - max(row))))),
+            step="exponentials over their sum",
+        ),
+        Mistake(
+            id="sign-turned",
+            seen="The lowest score of a row gets the largest weight.",
+            question="Of exp(2) and exp(-2), which is larger, and which stands for a score of 2 in "
+                     "your function?",
+            ways=(lambda x: softmax(-x), lambda x: unstable_softmax(x.max(-1, keepdims=True) - x),
+                  lambda x: unstable_softmax(-x)),
+            step="exponentials over their sum",
+        ),
+        Mistake(
+            id="logarithm-of-weights",
+            seen="The result holds logarithms of weights, not weights.",
+            question="Can a weight be negative?",
+            ways=(lambda x: np.log(softmax(x)),
+                  lambda x: x - np.logaddexp.reduce(x, axis=-1, keepdims=True)),
+            step="exponentials over their sum",
+        ),
+        axis_of_one_lost(lambda x: softmax(np.asarray(x)), "one sum for each row"),
     ),
     variants=(
         _softmax_in_loops,
@@ -396,6 +491,57 @@ _LOG_SUM_EXP = Exercise(
                   lambda x: np.log2(np.exp(x).sum(axis=-1))),
             step="the sum of the shifted exponentials",
         ),
+        Mistake(
+            id="max-of-absolute",
+            seen="The largest absolute value is subtracted, so that the exponentials of negative "
+                 "rows underflow to log(0).",
+            question="For scores near -1000, what is left of their exponentials after your shift?",
+            ways=(lambda x: (_largest_size(x) + np.log(_exp_sum(x - _largest_size(x))))[..., 0],
+                  lambda x: np.abs(x).max() + np.log(_exp_sum(x - np.abs(x).max()))[..., 0],
+                  by_row(lambda row: np.log(sum(np.exp(row - max(map(abs, row)))))
+                         + max(map(abs, row)))),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="low-rows-not-shifted",
+            ways=tuple(lambda x, shift=shift: (shift(x) + np.log(_exp_sum(x - shift(x))))[..., 0]
+                       for shift in _LOW_SHIFTS),
+            **_LOW_ROWS,
+        ),
+        Mistake(
+            id="max-carried-over",
+            ways=tuple(lambda x, shift=shift: (shift(x) + np.log(_exp_sum(x - shift(x))))[..., 0]
+                       for shift in map(_largest_so_far, (-np.inf, 0))),
+            **_CARRIED,
+        ),
+        Mistake(
+            id="one-too-many",
+            seen="The sum holds a 1 besides the exponentials, as if the row had another score.",
+            question="For a row of one score, what should the result be, and what is yours?",
+            ways=(lambda x: np.logaddexp(0, np.logaddexp.reduce(x, axis=-1)),
+                  lambda x: np.log1p(np.exp(x).sum(axis=-1)),
+                  lambda x: x.max(axis=-1) + np.log(1 + _exp_sum(
+                      x - x.max(axis=-1, keepdims=True))[..., 0])),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="log-not-taken",
+            seen="The sum of the exponentials is there, but not its logarithm.",
+            question="Which function undoes np.exp?",
+            ways=(lambda x: np.exp(x).sum(axis=-1),
+                  lambda x: _exp_sum(x - x.max(axis=-1, keepdims=True))[..., 0],
+                  lambda x: x.max(axis=-1) + _exp_sum(x - x.max(axis=-1, keepdims=True))[..., 0]),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="axis-of-one-lost",
+            seen="The numbers are right, but an axis of length 1 is gone from the result.",
+            question="A table of one row gives one number. Should that be a number, or a list of "
+                     "one number?",
+            ways=(lambda x: np.squeeze(_log_sum_exp(x)),
+                  lambda x: _log_sum_exp(x[0] if len(x) == 1 else x)),
+            step="the shape of the result",
+        ),
     ),
     variants=(_log_sum_exp_in_loops, in_float32(_log_sum_exp),
               lambda x: np.logaddexp.reduce(x, axis=-1),
@@ -425,6 +571,10 @@ def _log_softmax_in_loops(x):
     return [score - largest - math.log(total) for score in x]
 
 
+def _shifted(x):
+    return x - x.max(axis=-1, keepdims=True)
+
+
 def _floored(least):
     return lambda x: np.log(softmax(x) + least)
 
@@ -452,6 +602,86 @@ _SUM_NOT_LOGGED = Mistake(
           by_row(lambda row: row - row.max() - sum(np.exp(row - row.max())))),
     step="the sum of the shifted exponentials",
 )
+_GLOBAL_SUM_IN_LOG = Mistake(
+    id="global-sum",
+    seen="One sum serves all rows: the exponentials of the whole result sum to one.",
+    question="What do the exponentials of a single row of your result sum to?",
+    ways=(lambda x: x - np.logaddexp.reduce(x, axis=None),
+          lambda x: x - x.max(axis=-1, keepdims=True)
+          - np.log(np.exp(x - x.max(axis=-1, keepdims=True)).sum()),
+          lambda x: np.log(_global_sum(x))),
+    step="one sum for each row",
+)
+_KEEPDIMS_IN_LOG = Mistake(
+    id="keepdims-missing",
+    seen="A maximum or a sum has lost its axis, so it meets the scores along another one: an "
+         "error, or wrong values where the array is square.",
+    question="The sums of a (5, 7) array have shape (5,). How does NumPy line them up with (5, 7), "
+             "and which shape would do?",
+    ways=(lambda x: _shifted(x) - np.log(np.exp(_shifted(x)).sum(axis=-1)),
+          lambda x: x - x.max(axis=-1) - np.log(np.exp(x - x.max(axis=-1)).sum(axis=-1)),
+          lambda x: x - x.max(axis=-1) - np.log(_exp_sum(x - x.max(axis=-1))),
+          lambda x: x - np.log(np.exp(x).sum(axis=-1))),
+    step="one sum for each row",
+)
+_WRONG_AXIS_IN_LOG = Mistake(
+    id="wrong-axis",
+    seen="The exponentials of the result sum to one along another axis than the last.",
+    question="Along which axis do the scores of one row run?",
+    ways=(lambda x: x - np.logaddexp.reduce(x, axis=0, keepdims=True),
+          lambda x: np.log(softmax(x, axis=0)),
+          lambda x: x - np.logaddexp.reduce(x, axis=1, keepdims=True),
+          lambda x: np.log(softmax(x, axis=max(x.ndim - 2, 0))),
+          lambda x: _shifted(x) - np.log(_exp_sum(_shifted(x), axis=0))),
+    step="the last axis",
+)
+_ONE_TOO_MANY_IN_LOG = Mistake(
+    id="one-too-many",
+    seen="The sum holds a 1 besides the exponentials, as if the row had another score.",
+    question="Do the exponentials of a row of your result sum to one? What does np.log1p add?",
+    ways=(lambda x: _shifted(x) - np.log1p(_exp_sum(_shifted(x))),
+          lambda x: x - np.logaddexp(0, np.logaddexp.reduce(x, axis=-1, keepdims=True)),
+          lambda x: x - np.log(1 + _exp_sum(x))),
+    step="the sum of the shifted exponentials",
+)
+_ANOTHER_BASE_IN_LOG = Mistake(
+    id="another-base",
+    seen="The logarithm is taken to the base 2 or 10.",
+    question="Which logarithm undoes np.exp?",
+    ways=(lambda x: _shifted(x) - np.log2(_exp_sum(_shifted(x))),
+          lambda x: _shifted(x) - np.log10(_exp_sum(_shifted(x))),
+          lambda x: np.log2(softmax(x)), lambda x: np.log10(softmax(x)),
+          lambda x: _log_softmax(x) / math.log(2), lambda x: _log_softmax(x) / math.log(10)),
+    step="the sum of the shifted exponentials",
+)
+_SUM_ADDED_IN_LOG = Mistake(
+    id="sum-added",
+    seen="The logarithm of the sum is added, where the logarithm of a quotient is wanted.",
+    question="Is log(a / b) the sum of two logarithms, or their difference?",
+    ways=(lambda x: _shifted(x) + np.log(_exp_sum(_shifted(x))),
+          lambda x: x + np.log(_exp_sum(x)),
+          by_row(lambda row: [score - max(row) + math.log(sum(np.exp(row - max(row))))
+                              for score in row])),
+    step="the difference of scores and logarithm",
+)
+_MAX_OF_ABSOLUTE_IN_LOG = Mistake(
+    id="max-of-absolute",
+    seen="The largest absolute value is subtracted, so that the exponentials of negative rows "
+         "underflow to log(0).",
+    question="For scores near -1000, what is left of their exponentials after your shift?",
+    ways=(lambda x: x - _largest_size(x) - np.log(_exp_sum(x - _largest_size(x))),
+          lambda x: x - np.abs(x).max() - np.log(_exp_sum(x - np.abs(x).max()))),
+    step="the shift by the row's maximum",
+)
+_LOW_ROWS_IN_LOG = Mistake(
+    id="low-rows-not-shifted",
+    ways=tuple(lambda x, shift=shift: x - shift(x) - np.log(_exp_sum(x - shift(x)))
+               for shift in _LOW_SHIFTS),
+    **_LOW_ROWS,
+)
+_MISTAKES_IN_LOG = (_GLOBAL_SUM_IN_LOG, _KEEPDIMS_IN_LOG, _WRONG_AXIS_IN_LOG, _ONE_TOO_MANY_IN_LOG,
+                    _ANOTHER_BASE_IN_LOG, _SUM_ADDED_IN_LOG, _MAX_OF_ABSOLUTE_IN_LOG,
+                    _LOW_ROWS_IN_LOG)
 _SCORES_NOT_SHIFTED = Mistake(
     id="scores-not-shifted",
     seen="The sum is taken over shifted scores, but is subtracted from unshifted ones.",
@@ -520,15 +750,26 @@ _LOG_SOFTMAX = Exercise(
             ways=(lambda x: -_log_softmax(x), lambda x: -np.log(softmax(x))),
             step="the difference of scores and logarithm",
         ),
+        *_MISTAKES_IN_LOG,
         Mistake(
-            id="wrong-axis",
-            seen="The exponentials of the result sum to one along another axis than the last.",
-            question="Along which axis do the scores of one row run?",
-            ways=(lambda x: x - np.logaddexp.reduce(x, axis=0, keepdims=True),
-                  lambda x: np.log(softmax(x, axis=0)),
-                  lambda x: np.log(softmax(x, axis=max(x.ndim - 2, 0)))),
-            step="the last axis",
+            id="weights-not-logs",
+            seen="The result holds the weights themselves, not their logarithms.",
+            question="Can the logarithm of a number below 1 be positive?",
+            ways=(lambda x: softmax(x), lambda x: unstable_softmax(x),
+                  by_row(reference_softmax)),
+            step="the difference of scores and logarithm",
         ),
+        Mistake(
+            id="sum-returned",
+            seen="The result is the logarithm of the sum, one number for each row; the scores are "
+                 "not in it.",
+            question="How many weights has a row of three scores, and how many logarithms have "
+                     "they?",
+            ways=(_log_sum_exp, lambda x: _log_sum_exp(x)[..., None],
+                  lambda x: np.log(np.exp(x).sum(axis=-1)), lambda x: np.log(_exp_sum(x))),
+            step="the difference of scores and logarithm",
+        ),
+        axis_of_one_lost(lambda x: _log_softmax(np.asarray(x)), "one sum for each row"),
     ),
     variants=(_log_softmax_in_loops, in_float32(_log_softmax),
               lambda x: x - np.logaddexp.reduce(x, axis=-1, keepdims=True),
@@ -580,6 +821,7 @@ _TEMPERATURE = Exercise(
         Case((_GENTLE, 1e6), "a very high temperature", "the scores over the temperature"),
         Case((_LARGE, 2.0), "large scores", "the shift by the row's maximum"),
         Case((_LARGE, 8.0), "large scores, a high temperature", "the shift by the row's maximum"),
+        Case((_LOW, 2.0), "very negative scores", "the shift by the row's maximum"),
         Case((_FAR_APART, 0.5), "rows far apart from one another", "one maximum for each row"),
         Case((_WIDE, 512.0), "scores far apart, a high temperature",
              "the scores over the temperature"),
@@ -587,7 +829,10 @@ _TEMPERATURE = Exercise(
     naming=(Case((_GENTLE, 2.5), "a high temperature"), Case((_GENTLE, 0.75), "a low temperature"),
             Case((_EIGHTHS, 1 / 512), "a temperature near zero"),
             Case((_LARGE, 2.0), "large scores"), Case((_LARGE, 8.0), "large scores, higher"),
-            Case((_WIDE, 512.0), "scores far apart, a high temperature")),
+            Case((_WIDE, 512.0), "scores far apart, a high temperature"),
+            Case((_FAR_APART, 0.5), "rows far apart from one another"),
+            Case((_LOW, 2.0), "very negative scores"), Case((_CUBE, 0.75), "three axes"),
+            Case((_SQUARE, 0.75), "square")),
     mistakes=(
         Mistake(
             id="multiplied-by-temperature",
@@ -657,6 +902,80 @@ _TEMPERATURE = Exercise(
                   by_row(lambda row, t: np.exp(row / t - row.max())
                          / sum(np.exp(row / t - row.max())))),
             step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="another-power-of-the-temperature",
+            seen="The scores are divided by another power of the temperature than the first: its "
+                 "root, or its square.",
+            question="With temperature 4, by how much should two scores that are 4 apart still "
+                     "differ?",
+            ways=tuple(lambda x, t, power=power: softmax(x / t**power)
+                       for power in (0.5, 2, 3, 0.25)),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="temperature-bounded",
+            seen="Temperatures beyond a bound all do the same: low ones, or high ones.",
+            question="Which temperatures does your function change before it uses them?",
+            ways=(*(lambda x, t, least=least: softmax(x / max(t, least))
+                    for least in (1.0, 0.5, 0.1, 0.01)),
+                  *(lambda x, t, most=most: softmax(x / min(t, most))
+                    for most in (1.0, 2.0, 10.0, 100.0)),
+                  lambda x, t: softmax(x / t) if t > 1 else softmax(x),
+                  lambda x, t: softmax(x / t) if t < 1 else softmax(x)),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="rounded",
+            seen="The divided scores are rounded to whole numbers, so scores that differ may get "
+                 "the same weight.",
+            question="What is 7 // 2, and what is 7 / 2?",
+            ways=(lambda x, t: softmax(np.floor(x / t)), lambda x, t: softmax(np.rint(x / t)),
+                  lambda x, t: softmax(np.trunc(x / t)), lambda x, t: unstable_softmax(x // t)),
+            step="the scores over the temperature",
+        ),
+        Mistake(
+            id="global-max",
+            seen="One maximum serves the whole array, so a row far below it underflows to 0/0.",
+            question="For the row of the lowest scores, how large is its largest exponential after "
+                     "your shift?",
+            ways=(lambda x, t: _global_max(x / t), lambda x, t: _global_max_row_by_row(x / t),
+                  lambda x, t: np.nan_to_num(_global_max(x / t)),
+                  *(lambda x, t, with_least=with_least: with_least(x / t)
+                    for with_least in map(_global_max_and, _EPSILONS))),
+            step="one maximum for each row",
+        ),
+        Mistake(
+            id="global-sum",
+            seen="The weights of all rows together sum to one.",
+            question="What is the sum of each single row of your result, and what should it be?",
+            ways=(lambda x, t: _global_sum(x / t), lambda x, t: np.exp(x / t) / np.exp(x / t).sum(),
+                  lambda x, t: softmax((x / t).ravel()).reshape(x.shape)),
+            step="one sum for each row",
+        ),
+        Mistake(
+            id="keepdims-missing",
+            seen="A maximum or a sum has lost its axis, so it meets the scores along another one: "
+                 "an error, or wrong values where the array is square.",
+            question="The maxima of a (5, 7) array have shape (5,). How does NumPy line them up "
+                     "with (5, 7), and which shape would do?",
+            ways=(lambda x, t: unstable_softmax(x / t - (x / t).max(axis=-1)),
+                  lambda x, t: np.exp(_shifted(x / t)) / np.exp(_shifted(x / t)).sum(axis=-1),
+                  lambda x, t: np.exp(x / t) / np.exp(x / t).sum(axis=-1)),
+            step="one sum for each row",
+        ),
+        Mistake(
+            id="not-normalised",
+            seen="The exponentials are not divided by their sum.",
+            question="What do the numbers of a row of your result sum to?",
+            ways=(lambda x, t: np.exp(_shifted(x / t)), lambda x, t: np.exp(x / t),
+                  lambda x, t: np.exp(_shifted(x)) ** (1 / t)),
+            step="one sum for each row",
+        ),
+        Mistake(
+            id="low-rows-not-shifted",
+            ways=tuple(lambda x, t, shift=shift: _less(shift)(x / t) for shift in _LOW_SHIFTS),
+            **_LOW_ROWS,
         ),
     ),
     variants=(_temperature_in_loops, in_float32(_temperature_softmax),
@@ -729,6 +1048,16 @@ def _shared(weights):
 def _shared_if_any(weights):
     total = weights.sum(axis=-1, keepdims=True)
     return weights / np.where(total == 0, 1, total)
+
+def _shared_if_positive(weights):
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(total > 0, total, 1)
+
+
+def _exponentials_of_allowed(x, mask):
+    """Return the exponentials after a shift by the maximum of what is allowed in each row."""
+    hidden = np.where(mask, x, -np.inf)
+    return np.exp(hidden - np.where(mask.any(-1), hidden.max(axis=-1), 0)[..., None])
 
 
 _MASK = np.array([[1, 1, 0, 1, 0, 1, 1], [0, 1, 1, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0, 1],
@@ -874,8 +1203,50 @@ _MASKED = Exercise(
             ways=(lambda x, mask: _shared(np.exp(x) * mask),
                   lambda x, mask: _shared_if_any(np.exp(x) * mask),
                   lambda x, mask: _shared(np.exp(np.where(mask, x, -np.inf))),
-                  lambda x, mask: _shared_if_any(np.exp(np.where(mask, x, -np.inf)))),
+                  lambda x, mask: _shared_if_any(np.exp(np.where(mask, x, -np.inf))),
+                  lambda x, mask: _shared_if_positive(np.exp(x) * mask),
+                  lambda x, mask: _shared_if_positive(np.exp(np.where(mask, x, -np.inf))),
+                  _zero_if_empty(lambda x, mask: _shared(np.exp(x) * mask))),
             step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="global-sum",
+            seen="The allowed positions of all rows together sum to one.",
+            question="What is the sum of each single row of your result, and what should it be?",
+            ways=(lambda x, mask: _masked_softmax(x.ravel(), mask.ravel()).reshape(x.shape),
+                  lambda x, mask: _exponentials_of_allowed(x, mask)
+                  / max(_exponentials_of_allowed(x, mask).sum(), 1e-300)),
+            step="one sum for each row",
+        ),
+        Mistake(
+            id="wrong-axis",
+            seen="The weights sum to one along another axis than the last.",
+            question="Which axis of the scores runs over what is compared within one row?",
+            ways=(lambda x, mask: _masked_softmax(x.T, mask.T).T,
+                  lambda x, mask: softmax(np.where(mask, x, -np.inf), axis=0),
+                  lambda x, mask: np.nan_to_num(softmax(np.where(mask, x, -np.inf), axis=0))),
+            step="the last axis",
+        ),
+        Mistake(
+            id="low-rows-not-shifted",
+            seen="The shift is never below 0, so allowed scores far below 0 underflow, and their "
+                 "row is lost.",
+            question="If all allowed scores of a row are near -1000, which number do you subtract?",
+            ways=tuple(lambda x, mask, share=share, top=top: share(np.where(mask, np.exp(
+                           np.where(mask, x - top(x, mask), 0)), 0))
+                       for share in (_shared, _shared_if_any)
+                       for top in (lambda x, mask: (x * mask).max(axis=-1, keepdims=True),
+                                   lambda x, mask: np.max(x, axis=-1, keepdims=True, where=mask,
+                                                          initial=0))),
+            step="the shift by the row's maximum",
+        ),
+        Mistake(
+            id="not-normalised",
+            seen="The exponentials are not divided by the sum of their own row.",
+            question="What do the weights of a row sum to?",
+            ways=(_exponentials_of_allowed, lambda x, mask: np.exp(x) * mask,
+                  _exponentials_masked),
+            step="the softmax itself",
         ),
     ),
     variants=(_masked_in_loops, in_float32(_masked_softmax), _masked_by_picking,
@@ -943,6 +1314,25 @@ _FAULT = Exercise(
                   by_row(lambda row: np.log(softmax(row)))),
             step="the difference of scores and logarithm",
         ),
+        *_MISTAKES_IN_LOG,
+        Mistake(
+            id="one-exponential-only",
+            seen="The logarithm is taken of one exponential, that of the row's maximum, where the "
+                 "sum of all is wanted.",
+            question="Of how many numbers does your total hold the sum, for a row of three scores?",
+            ways=(lambda x: _shifted(x) - np.log(np.exp(x.max(axis=-1, keepdims=True))),
+                  lambda x: _shifted(x) - np.log(np.exp(x).max(axis=-1, keepdims=True)),
+                  lambda x: _shifted(x) - x.max(axis=-1, keepdims=True)),
+            step="the sum of the shifted exponentials",
+        ),
+        Mistake(
+            id="not-normalised",
+            seen="The maximum is subtracted and nothing else; the exponentials of a row do not sum "
+                 "to one.",
+            question="What must the exponentials of a row of the result sum to?",
+            ways=(_shifted, lambda x: _shifted(x) - np.log(np.exp(_shifted(x)).max(-1))[..., None]),
+            step="the sum of the shifted exponentials",
+        ),
     ),
     variants=(_log_softmax_in_loops, in_float32(_log_softmax),
               lambda x: x - np.logaddexp.reduce(x, axis=-1, keepdims=True)),
@@ -1001,6 +1391,35 @@ _PREDICT = prediction(
             seen="All the weight went to the largest score, as if large scores were far apart.",
             question="How far is the largest score above the next one, before and after the shift?",
             ways=([0, 0, 1], [0.0, 0.01, 0.99]),
+            step="weights",
+        ),
+        Mistake(
+            id="not-normalised",
+            seen="These are the exponentials, or multiples of them: they do not sum to 1.",
+            question="What is the sum of your three numbers?",
+            ways=([1, 2, 5], [0.2, 0.4, 1]),
+            step="weights",
+        ),
+        Mistake(
+            id="shares-of-scores",
+            seen="The scores were divided by their sum; no exponential was taken.",
+            question="A score of 0 is no lack of weight. What is its exponential?",
+            ways=([0, 0.3, 0.7], [0, 0.301, 0.699]),
+            step="exponentials",
+        ),
+        Mistake(
+            id="order-turned",
+            seen="The lowest score was given the largest weight.",
+            question="Which of the three scores is the largest, and what should its weight be next "
+                     "to the others?",
+            ways=([0.625, 0.25, 0.125], [0.62, 0.25, 0.13]),
+            step="exponentials",
+        ),
+        Mistake(
+            id="almost-nothing",
+            seen="Weights of almost nothing were predicted, as if the thousand divided them.",
+            question="What must the weights of a row sum to?",
+            ways=([0.000125, 0.00025, 0.000625], [0, 0, 0]),
             step="weights",
         ),
     ),
