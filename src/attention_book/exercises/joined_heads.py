@@ -203,6 +203,17 @@ FAULT_SUM_OF_HEADS = Exercise(
             step=_SUM,
         ),
         Mistake(
+            id="head-left-out",
+            seen="The loop runs over all heads but one: what the first or the last one adds is "
+                 "missing.",
+            question="Which rows of wo have no influence on your result?",
+            ways=(_summed(join=lambda parts: sum(parts[1:], 0 * parts[0])),
+                  _summed(join=lambda parts: sum(parts[:-1], 0 * parts[0])),
+                  lambda mixtures, wo: _mend_sum_of_heads(
+                      mixtures * (np.arange(len(mixtures)) > 0)[:, None, None], wo)),
+            step=_SUM,
+        ),
+        Mistake(
             id="heads-averaged",
             seen="What the heads add is divided by their number.",
             question="A row times wo is a sum over all features. Is anything in it divided?",
@@ -447,6 +458,16 @@ def _renormalised(s, least=0.0):
     return weights / (weights.sum(axis=-1, keepdims=True) + least)
 
 
+def _masked_in(heads):
+    """Return weights that are causal in these heads alone."""
+    def weigh(s):
+        s = s.copy()
+        s[heads] = np.where(_past(s), s[heads], -np.inf)
+        return softmax(s)
+
+    return weigh
+
+
 def _one_head(own=lambda wo, d_head: wo[:d_head], head=0):
     """Return a layer in which one head alone is put through ``own`` rows of wo."""
     return _layer(merge=lambda heads: heads[head],
@@ -595,6 +616,15 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
             question="Does row 0 of your result change when only the last token changes?",
             ways=(_layer(softmax), _layer(unstable_softmax),
                   _head_by_head(seen=lambda i: slice(None))),
+            step=_MASK,
+        ),
+        Mistake(
+            id="some-heads-unmasked",
+            seen="The mask reaches some heads only: in the others, positions see what comes after "
+                 "them.",
+            question="In your code, for which of the heads are scores hidden?",
+            ways=tuple(_layer(_masked_in(heads)) for heads in (
+                slice(1, None), slice(-1), slice(1), slice(-1, None))),
             step=_MASK,
         ),
         Mistake(

@@ -896,7 +896,7 @@ _C_APART = Case((*_lifted([15, 0, -15, 0, 15, -15, 0], [100] * 7), 2),
                 "queries whose scores lie far apart", _ROWS)
 _C_TOWER = Case(_tower(8, 3), "hidden scores that tower over the visible ones",
                 "the mask before the exponentials")
-_C_STORAGE = _stored(_same(163, 2, 1, 3), allowed=1.75)
+_C_STORAGE = _stored(_same(139, 2, 1, 4), allowed=2.0)
 
 _CAUSAL = Exercise(
     id="chunked_causal_attention",
