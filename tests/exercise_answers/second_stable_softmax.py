@@ -620,13 +620,15 @@ def row_by_row_over_allowed(x, mask):
 
 def math_with_allowed_only(x, mask):
     if np.ndim(x) > 1:
-        return [math_with_allowed_only(row, row_mask) for row, row_mask in zip(x, mask, strict=False)]
+        return [math_with_allowed_only(row, row_mask)
+                for row, row_mask in zip(x, mask, strict=False)]
     allowed = [score for score, may in zip(x, mask, strict=False) if may]
     if not allowed:
         return [0.0 for _ in x]
     top = max(allowed)
     total = math.fsum(math.exp(score - top) for score in allowed)
-    return [math.exp(score - top) / total if may else 0.0 for score, may in zip(x, mask, strict=False)]
+    return [math.exp(score - top) / total if may else 0.0
+            for score, may in zip(x, mask, strict=False)]
 
 
 def largest_of_allowed_by_where(x, mask):

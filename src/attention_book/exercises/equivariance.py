@@ -34,6 +34,11 @@ def _with_places(features, step):
     return attend
 
 
+def _growing_with_place(x):
+    """Make each row larger by a thousandth for each place: no number is far off for its size."""
+    return _one_head(x) * (1 + 0.001 * np.arange(len(x)))[:, None]
+
+
 def _running_mean(x):
     return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
 
@@ -88,11 +93,13 @@ _SORTED = _planted(_sorted_rows, "a function that sorts each column (not equivar
 _NEIGHBOURS = _planted(_ring, "rows in a ring, mixed with their neighbours (not equivariant)")
 _STRETCHED = _planted(_stretched, "rows stretched by what depends on their order (not equivariant)")
 _HALVES = _planted(_second_half, "rows plus the mean of the later half (not equivariant)", n=11)
+_GROWING = _planted(_growing_with_place,
+                    "a head whose rows grow a little with their place (not equivariant)")
 _ROUNDED = _planted(_summed_in_order, "a sum over all rows, with rounding (equivariant)", d=11)
 
 
 _PLANTED = (_CONTENTS, _PLACES, _FIRST, _LAST, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS,
-            _STRETCHED, _HALVES, _ROUNDED)
+            _STRETCHED, _HALVES, _GROWING, _ROUNDED)
 _ONE_FEATURE = _planted(_one_head, "a head, with five tokens of one feature (equivariant)", 5, 1)
 
 
@@ -302,8 +309,11 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
             id="coarse-comparison",
             seen="The results may differ by so much that a small influence of the place is missed.",
             question="How far apart may two results be that differ by rounding alone?",
-            ways=tuple(_once(lambda attend, x, order, far=far: np.allclose(
-                attend(x[order]), attend(x)[order], atol=far)) for far in (0.1, 0.2, 0.5, 1)),
+            ways=tuple(_once(lambda attend, x, order, rtol=rtol, atol=atol: np.allclose(
+                attend(x[order]), attend(x)[order], rtol, atol)) for rtol, atol in (
+                    *((1e-5, far) for far in (0.1, 0.2, 0.5, 1, 2)),
+                    *((far, 1e-8) for far in (0.01, 0.05, 0.1, 0.2, 0.5, 1)),
+                    *((far, far) for far in (0.1, 0.5, 1)))),
             step=_COMPARE,
         ),
         Mistake(

@@ -11,6 +11,7 @@ from attention_book.exercises.building_blocks import (
 )
 from attention_book.exercises.equivariance import IS_PERMUTATION_EQUIVARIANT
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.shared_kinds import axis_of_one_lost, before_the_first_zero
 from attention_book.exercises.whole_heads import ATTENTION, FAULT_CROSS_ATTENTION, SELF_ATTENTION
 
 CHAPTER = "04_weighted_values"
@@ -84,6 +85,40 @@ def _solve_weighted_values(weights, v):
     return weights @ v  # (n_query, n_key) @ (n_key, d_value) -> (n_query, d_value)
 
 
+_more = np.random.default_rng(41)
+
+
+def _more_mixing(n_query, n_key, d_value):
+    weights = softmax(_more.normal(size=(n_query, n_key)))
+    return weights, _more.normal(size=(n_key, d_value)).round(3)
+
+
+_ONE_QUERY = Case(_more_mixing(1, 5, 3), "a single query", _MIX)
+_ONE_FEATURE = Case(_more_mixing(3, 5, 1), "values of one feature", _MIX)
+_WITH_ZEROS = Case((np.array([[0.25, 0, 0.5, 0.25], [0, 0.5, 0, 0.5]]),
+                    _more.normal(size=(4, 3)).round(3)), "weights of zero", _MIX)
+
+
+def _over_columns(weights):
+    total = weights.sum(axis=0)
+    return weights / np.where(total == 0, 1, total)
+
+
+def _until_a_zero(weights, v):
+    out = []
+    for row in weights:
+        mixture, j = np.zeros(v.shape[1]), 0
+        while j < len(v) and row[j] != 0:
+            mixture, j = mixture + row[j] * v[j], j + 1
+        out.append(mixture)
+    return out
+
+
+def _turned_if(fits):
+    """Return the mixture with the weights turned where ``fits(weights, v)``."""
+    return lambda weights, v: (weights.T if fits(weights, v) else weights) @ v
+
+
 _WEIGHTED_VALUES = Exercise(
     id="weighted_values",
     chapter=CHAPTER,
@@ -109,8 +144,12 @@ _WEIGHTED_VALUES = Exercise(
         Case((np.ones((3, 1)), _draw(1, 5)), "a single key", _MIX),
         Case((softmax(_draw(2, 127)), _draw(127, 3, size=100.0)), "127 keys and large values",
              _MIX),
+        _ONE_QUERY,
+        _ONE_FEATURE,
+        _WITH_ZEROS,
     ),
-    naming=(_FEW_QUERIES, _MANY_QUERIES, _AS_MANY, _ALL_ALIKE),
+    naming=(_FEW_QUERIES, _MANY_QUERIES, _AS_MANY, _ALL_ALIKE, _ONE_QUERY, _ONE_FEATURE,
+            _WITH_ZEROS),
     mistakes=(
         Mistake(
             id="weights-transposed",
@@ -205,12 +244,16 @@ _WEIGHTED_VALUES = Exercise(
         ),
         Mistake(
             id="key-left-out",
-            seen="One key is left out of the sum, the first or the last.",
+            seen="Not every key is in the sum: the first or the last is left out, or they are "
+                 "counted by the length of another axis.",
             question="Which numbers does your loop over the keys count through, and how many keys "
                      "are there?",
             ways=(lambda weights, v: weights[:, :-1] @ v[:-1],
                   lambda weights, v: weights[:, 1:] @ v[1:],
-                  lambda weights, v: _loops_over(lambda w, i, j: w[i, j])(weights, v[:-1])),
+                  lambda weights, v: _loops_over(lambda w, i, j: w[i, j])(weights, v[:-1]),
+                  *(lambda weights, v, count=count: weights[:, : count(weights, v)]
+                    @ v[: count(weights, v)] for count in (
+                        lambda weights, v: len(weights), lambda weights, v: v.shape[1]))),
         ),
         Mistake(
             id="one-query-only",
@@ -235,6 +278,49 @@ _WEIGHTED_VALUES = Exercise(
                   lambda weights, v: weights.sum(axis=0, keepdims=True) @ v,
                   lambda weights, v: np.tile(weights.sum(axis=0) @ v, (len(weights), 1))),
         ),
+        Mistake(
+            id="total-not-reset",
+            seen="The mixture is not set back to 0 for the next query: it still holds those "
+                 "before.",
+            question="What does your mixture hold when the loop comes to the second query?",
+            ways=(lambda weights, v: np.cumsum(weights @ v, axis=0),
+                  lambda weights, v: np.cumsum(weights, axis=0) @ v),
+        ),
+        Mistake(
+            id="columns-normalised",
+            seen="The weights are divided by the sums of their columns, so that those of one key "
+                 "add up to 1 over the queries.",
+            question="What do the weights of one query add up to before your division, and what "
+                     "after it?",
+            ways=(lambda weights, v: _over_columns(weights) @ v,
+                  lambda weights, v: weights / weights.sum(axis=0) @ v),
+        ),
+        Mistake(
+            id="value-of-the-query",
+            seen="The value is chosen by the number of the query, not by that of the key.",
+            question="In the inner loop, which index counts the keys, and which one picks the "
+                     "value?",
+            ways=(lambda weights, v: [row.sum() * v[i] for i, row in enumerate(weights)],
+                  lambda weights, v: [row.sum() * v[i % len(v)] for i, row in enumerate(weights)],
+                  lambda weights, v: v[np.minimum(np.arange(len(weights)), len(v) - 1)]),
+        ),
+        Mistake(
+            id="stops-at-zero",
+            seen="The sum ends at a weight of zero; the values behind it are left out.",
+            question="A weight of zero adds nothing. Does that hold for the keys behind it?",
+            ways=(lambda weights, v: (weights * before_the_first_zero(weights)) @ v,
+                  _until_a_zero),
+        ),
+        Mistake(
+            id="turned-where-it-fits",
+            seen="With as many queries as keys the weights are turned round; with other numbers "
+                 "the result is right.",
+            question="Shapes that fit may still mean something else. Does a row of weights belong "
+                     "to a query or to a key?",
+            ways=(_turned_if(lambda weights, v: weights.shape[0] == weights.shape[1]),
+                  _turned_if(lambda weights, v: weights.shape == (len(v), len(v)))),
+        ),
+        axis_of_one_lost(_solve_weighted_values, _MIX),
     ),
     variants=(
         _loops_over(lambda weights, i, j: weights[i, j]),

@@ -14,6 +14,7 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.shared_kinds import axis_of_one_lost, rounded_roots
 from attention_book.exercises.stages import GIVEN, OF_ONE_HEAD, PROJECTIONS
 
 CHAPTER = "04_weighted_values"
@@ -60,6 +61,7 @@ _ALL_EQUAL = Case(_arguments(5, 5, 5, 5), "all four lengths alike", _WEIGHTS)
 _LARGE = Case(_shifted_rows(900, 1000), "large scores", _SHIFT)
 _FAR_APART = Case(_shifted_rows(1500, 0, -1500), "rows of scores far apart from one another",
                   "one maximum for each row")
+_LOW = Case(_shifted_rows(-900, -1000), "very negative scores", _SHIFT)
 
 
 def _head(scale=lambda q, k, v: q.shape[-1] ** -0.5, weigh=softmax,
@@ -101,6 +103,19 @@ def _solve_attention(q, k, v):
     exponentials = np.exp(s - s.max(axis=-1, keepdims=True))
     weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights @ v  # (n_query, d_value)
+
+
+def _shifted_by(shift):
+    return _head(weigh=lambda s: unstable_softmax(s - shift(s)))
+
+
+def _only_keys(choose):
+    """Return attention to some of the keys: ``choose`` takes the number of queries and of keys."""
+    def attend(q, k, v):
+        some = choose(len(q), len(k))
+        return _solve_attention(q, k[some], v[some])
+
+    return attend
 
 
 # Mistakes after the projections: attention and self-attention have them in common.
@@ -175,6 +190,18 @@ _LATER_MISTAKES = (
         step=_ROW_MAXIMUM,
     ),
     Mistake(
+        id="low-rows-not-shifted",
+        seen="Only large scores are shifted: in a row of very negative ones every exponential "
+             "underflows to 0.",
+        question="For a row of scores near -1000, which number do you subtract, and what is left "
+                 "of its exponentials?",
+        ways=(_shifted_by(lambda s: np.maximum(s.max(axis=-1, keepdims=True), 0)),
+              _shifted_by(lambda s: np.abs(s).max(axis=-1, keepdims=True)),
+              *(_shifted_by(lambda s, least=least: s.max(axis=-1, keepdims=True)
+                            if s.max() > least else 0) for least in (0, 100, 700))),
+        step=_SHIFT,
+    ),
+    Mistake(
         id="clipped",
         seen="Scores beyond a bound are cut off, or what overflows is replaced, so that large "
              "scores all look alike.",
@@ -203,8 +230,64 @@ _LATER_MISTAKES = (
         seen="The exponentials are not divided by the sum of their own row.",
         question="What do the weights of one query add up to?",
         ways=(_head(weigh=np.exp), _head(weigh=_unnormalised), _head(weigh=_one_sum_for_all),
+              _head(weigh=lambda s: _unnormalised(s) / _unnormalised(s).sum()),
+              _head(weigh=lambda s: softmax(s.ravel()).reshape(s.shape)),
               _head_by_query(normal=lambda e: 1)),
         step=_WEIGHTS,
+    ),
+    Mistake(
+        id="root-rounded",
+        seen="The root of d_head is rounded to a whole number: right where d_head is a square, and "
+             "only there.",
+        question="What is the root of 7, and what do you divide by when d_head is 7?",
+        ways=tuple(_head(scale=lambda q, k, v, root=root: 1 / root(q.shape[-1]))
+                   for root in rounded_roots()),
+        step=_SCALE,
+    ),
+    Mistake(
+        id="constant-scale",
+        seen="The scores are divided by the same number, whatever d_head is.",
+        question="By what do you divide when there are 4 features, and by what when there are 100?",
+        ways=tuple(_head(scale=lambda *_, c=c: 1 / c) for c in (2, 4, 8)),
+        step=_SCALE,
+    ),
+    Mistake(
+        id="half-for-a-root",
+        seen="The scale holds d_head and a factor of two, where its root is wanted.",
+        question="In which order does Python work out d ** 1 / 2, and what is it for d = 16?",
+        ways=(_head(scale=lambda q, k, v: 0.5 / q.shape[-1]),
+              _head(scale=lambda q, k, v: 2 / q.shape[-1]),
+              _head(scale=lambda q, k, v: q.shape[-1] / 2)),
+        step=_SCALE,
+    ),
+    Mistake(
+        id="keys-left-out",
+        seen="Not every key takes part: the first or the last is left out.",
+        question="Which numbers does your loop over the keys count through, and how many keys are "
+                 "there?",
+        ways=(_only_keys(lambda n_query, n_key: slice(max(n_key - 1, 1))),
+              _only_keys(lambda n_query, n_key: slice(1, None)),
+              _only_keys(lambda n_query, n_key: slice(n_key - 1))),
+        step=_SCORES,
+    ),
+    Mistake(
+        id="one-row-only",
+        seen="The mixture of a single query comes out, and the other queries are missing.",
+        question="How many rows should the result have for two queries?",
+        ways=tuple(lambda q, k, v, rows=rows: _solve_attention(q, k, v)[rows]
+                   for rows in (0, -1, slice(1), slice(-1, None))),
+        step=_MIX,
+    ),
+    Mistake(
+        id="one-mixture-for-all",
+        seen="All queries receive the same mixture, the mean or the sum of those that they should "
+             "have.",
+        question="Two queries ask for different things. Can they receive the same?",
+        ways=tuple(lambda q, k, v, rows=rows, reduce=reduce:
+                   np.tile(reduce(_solve_attention(q, k, v), axis=0), rows(q))
+                   for rows in (lambda q: (len(q), 1), lambda q: 1)
+                   for reduce in (np.mean, np.sum)),
+        step=_MIX,
     ),
     Mistake(
         id="no-softmax",
@@ -266,6 +349,19 @@ _LATER_MISTAKES = (
         step=_MIX,
     ),
 )
+_AS_MANY_KEYS_AS_QUERIES = Mistake(
+    id="as-many-keys-as-queries",
+    seen="Where there are more keys than queries, only as many take part as there are queries.",
+    question="Which numbers does your loop over the keys count through, and how many keys are "
+             "there?",
+    ways=(_only_keys(lambda n_query, n_key: slice(n_query)),
+          _only_keys(lambda n_query, n_key: np.arange(n_query)),
+          _only_keys(lambda n_query, n_key: np.arange(n_query) % n_key)),
+    step=_SCORES,
+)
+
+_ONE_QUERY = Case(_arguments(1, 5, 3, 2), "one query, five keys", _WEIGHTS)
+_ONE_FEATURE = Case(_arguments(5, 7, 3, 1), "values of one feature", _MIX)
 
 
 ATTENTION = Exercise(
@@ -296,10 +392,14 @@ ATTENTION = Exercise(
         _SAME_WIDTH,
         _ALL_EQUAL,
         Case(_arguments(3, 1, 5, 2), "a single key", _WEIGHTS),
+        _ONE_QUERY,
+        _ONE_FEATURE,
         _LARGE,
+        _LOW,
         _FAR_APART,
     ),
-    naming=(_GENERAL, _MORE_QUERIES, _AS_MANY_KEYS, _SAME_WIDTH, _ALL_EQUAL, _LARGE, _FAR_APART),
+    naming=(_GENERAL, _MORE_QUERIES, _AS_MANY_KEYS, _SAME_WIDTH, _ALL_EQUAL, _LARGE, _FAR_APART,
+            _LOW, _ONE_QUERY, _ONE_FEATURE),
     mistakes=(
         *_LATER_MISTAKES,
         Mistake(
@@ -343,6 +443,8 @@ ATTENTION = Exercise(
                   _head_by_query(scale=lambda q, k, v: math.sqrt(len(q)))),
             step=_SCALE,
         ),
+        _AS_MANY_KEYS_AS_QUERIES,
+        axis_of_one_lost(_solve_attention, _MIX),
     ),
     variants=(
         _head_by_query(),
@@ -408,6 +510,9 @@ _TOKENS_EQUAL_WIDTHS = Case(_tokens(5, 7, 3, 3), "values as wide as keys", _PROJ
 _TOKENS_SQUARE_WEIGHTS = Case(_tokens(5, 3, 3, 3), "projections that keep the width", _PROJECTIONS)
 _TOKENS_ALL_EQUAL = Case(_tokens(5, 5, 5, 5), "as many tokens as features", _PROJECTIONS)
 _TOKENS_LARGE = Case(_tokens_with_shifted_rows(1000, 875, 1000, 1000, 875), "large scores", _SHIFT)
+_TOKENS_LOW = Case(_tokens_with_shifted_rows(-1000, -900, -950), "very negative scores", _SHIFT)
+_ONE_TOKEN = Case(_tokens(1, 3, 5, 2), "a single token", _MIX)
+_ONE_VALUE = Case(_tokens(5, 3, 2, 1), "values of one feature", _MIX)
 _TOKENS_APART = Case(_tokens_with_shifted_rows(1500, 0, -1500),
                      "rows of scores far apart from one another", _ROW_MAXIMUM)
 
@@ -450,12 +555,14 @@ SELF_ATTENTION = Exercise(
         _TOKENS_EQUAL_WIDTHS,
         _TOKENS_SQUARE_WEIGHTS,
         _TOKENS_ALL_EQUAL,
-        Case(_tokens(1, 3, 5, 2), "a single token", _MIX),
+        _ONE_TOKEN,
+        _ONE_VALUE,
         _TOKENS_LARGE,
+        _TOKENS_LOW,
         _TOKENS_APART,
     ),
     naming=(_TOKENS, _TOKENS_MANY, _TOKENS_EQUAL_WIDTHS, _TOKENS_SQUARE_WEIGHTS, _TOKENS_ALL_EQUAL,
-            _TOKENS_LARGE, _TOKENS_APART),
+            _TOKENS_LARGE, _TOKENS_APART, _TOKENS_LOW, _ONE_TOKEN, _ONE_VALUE),
     mistakes=(
         *(dataclasses.replace(mistake, ways=tuple(_self(way) for way in mistake.ways))
           for mistake in _LATER_MISTAKES),
@@ -580,6 +687,7 @@ SELF_ATTENTION = Exercise(
                   lambda x, wq, wk, wv: x @ wv + _solve_self_attention(x, wq, wk, wv)),
             step=_MIX,
         ),
+        axis_of_one_lost(_solve_self_attention, _MIX),
     ),
     variants=(
         _self(),
@@ -649,6 +757,43 @@ def _solve_fault_cross_attention(x, y, wq, wk, wv):
     return weights @ v  # (n_x, d_value)
 
 
+def _texts_with_shifted_rows(*shifts):
+    """Return texts of which each token of x has scores ``shifts`` away from gentle ones."""
+    x, wq, wk, wv = _tokens_with_shifted_rows(*shifts)
+    y = _quarters(5, 4)
+    y[:, 1] = 8
+    return x, y, wq, wk, wv
+
+
+_TEXTS_LARGE = Case(_texts_with_shifted_rows(1000, 875), "large scores", _SHIFT)
+_TEXTS_LOW = Case(_texts_with_shifted_rows(-1000, -875), "very negative scores", _SHIFT)
+_TEXTS_APART = Case(_texts_with_shifted_rows(1500, 0, -1500),
+                    "rows of scores far apart from one another", _ROW_MAXIMUM)
+_ONE_ASKS = Case(_texts(1, 5, 3, 2, 2), "a single token asks", _MIX)
+_ONE_VALUE_OF_Y = Case(_texts(3, 5, 3, 2, 1), "values of one feature", _MIX)
+# What goes wrong after the projections, of which the listing's own mistakes are no part.
+_NOT_HERE = ("weights-times-keys", "softmax-after-values", "best-value-only", "equal-shares")
+_LATER_IN_CROSS = tuple(
+    dataclasses.replace(mistake, ways=tuple(_cross(attend=way) for way in mistake.ways))
+    for mistake in (*_LATER_MISTAKES, _AS_MANY_KEYS_AS_QUERIES) if mistake.id not in _NOT_HERE)
+
+
+def _where_it_ran(text_of):
+    """Return attention to y, with the values of ``text_of(x, y)`` for texts of one length."""
+    def look(x, y, wq, wk, wv):
+        values = text_of(x, y) if len(x) == len(y) else y
+        return _solve_attention(x @ wq, y @ wk, values @ wv)
+
+    return look
+
+
+def _other_text_on_error(x, y, wq, wk, wv):
+    try:
+        return fault_cross_attention(x, y, wq, wk, wv)
+    except ValueError:
+        return _cross()(x, y, wq, wk, wv)
+
+
 FAULT_CROSS_ATTENTION = Exercise(
     id="fault_cross_attention",
     chapter=CHAPTER,
@@ -678,9 +823,14 @@ FAULT_CROSS_ATTENTION = Exercise(
         _TEXTS,
         _TEXTS_FEWER,
         Case(_texts(3, 1, 5, 2, 7), "a single token answers", _MIX),
-        Case(_texts(1, 5, 3, 2, 2), "a single token asks", _MIX),
+        _ONE_ASKS,
+        _ONE_VALUE_OF_Y,
+        _TEXTS_LARGE,
+        _TEXTS_LOW,
+        _TEXTS_APART,
     ),
-    naming=(_TEXTS_AS_LONG, _TEXTS, _TEXTS_FEWER),
+    naming=(_TEXTS_AS_LONG, _TEXTS, _TEXTS_FEWER, _ONE_ASKS, _ONE_VALUE_OF_Y, _TEXTS_LARGE,
+            _TEXTS_LOW, _TEXTS_APART),
     mistakes=(
         Mistake(
             id="values-of-those-who-ask",
@@ -690,7 +840,9 @@ FAULT_CROSS_ATTENTION = Exercise(
             ways=(fault_cross_attention, _cross(values="x"), _cross_by_token(values="x"),
                   lambda x, y, wq, wk, wv: (
                       softmax((x @ wq) @ (y @ wk).T / np.sqrt(len(wq.T)))[:, :len(x)]
-                      @ (x @ wv)[:len(y)])),
+                      @ (x @ wv)[:len(y)]),
+                  lambda x, y, wq, wk, wv: _solve_attention(
+                      x @ wq, (y @ wk)[:len(x)], (x @ wv)[:len(y)])),
             step=_MIX,
         ),
         Mistake(
@@ -768,6 +920,35 @@ FAULT_CROSS_ATTENTION = Exercise(
                   lambda x, y, wq, wk, wv: _head_by_query()(x @ wq, y @ wk, y @ wk)),
             step=_MIX,
         ),
+        Mistake(
+            id="mended-where-it-raised",
+            seen="With texts of different lengths the result is right; with texts of one length "
+                 "the values still come from x.",
+            question="The error was a sign of the mistake. Is the mistake gone where there was no "
+                     "error?",
+            ways=(_where_it_ran(lambda x, y: x), _other_text_on_error),
+            step=_MIX,
+        ),
+        *_LATER_IN_CROSS,
+        Mistake(
+            id="scaled-by-d-model",
+            seen="The scale comes from the width of the tokens.",
+            question="Over how many features does one score sum?",
+            ways=(lambda x, y, wq, wk, wv: _head(lambda *_: len(wq) ** -0.5)(
+                      x @ wq, y @ wk, y @ wv),
+                  lambda x, y, wq, wk, wv: softmax((x @ wq) @ (y @ wk).T / np.sqrt(x.shape[1]))
+                  @ y @ wv),
+            step=_SCALE,
+        ),
+        Mistake(
+            id="scaled-by-number-of-tokens",
+            seen="The scale comes from the number of tokens, of those who ask or those who answer.",
+            question="Does one score change when another token is added?",
+            ways=tuple(_cross(attend=_head(scale)) for scale in (
+                lambda q, k, v: len(k) ** -0.5, lambda q, k, v: len(q) ** -0.5)),
+            step=_SCALE,
+        ),
+        axis_of_one_lost(_cross(), _MIX),
     ),
     variants=(
         _cross(),
