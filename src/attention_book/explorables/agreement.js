@@ -25,11 +25,8 @@ function render({ model, el }) {
     ...["query", "key"].map((name) => coordinates(model, name)), values, state));
 
   return follow(model, ["query", "key"], () => {
-    const q = model.get("query"), k = model.get("key");
+    const q = model.get("query"), k = model.get("key"), { product, along, cosine, foot } = compared(q, k);
     arrows.forEach((draw) => draw());
-    const product = dot(q, k), along = length(q) ? product / length(q) : 0;
-    const cosine = length(q) && length(k) ? product / length(q) / length(k) : 0;
-    const foot = length(q) ? q.map((x) => x / length(q) * along) : [0, 0];
     line(shadow, [0, 0], foot);
     line(drop, k, foot);
     values.replaceChildren(
@@ -38,6 +35,13 @@ function render({ model, el }) {
     say(`Query (${q.map((x) => number(x, 1)).join(", ")}), key (${k.map((x) => number(x, 1)).join(", ")}): `
       + `dot product ${number(product)}, cosine ${number(cosine)}. ${verdict(cosine)}`);
   });
+}
+
+/** Dot product, cosine, and the key along the query, as a length and a point; 0 for vectors of zeros. */
+function compared(q, k) {
+  const product = dot(q, k), along = length(q) ? product / length(q) : 0;
+  const cosine = length(q) && length(k) ? product / length(q) / length(k) : 0;
+  return { product, along, cosine, foot: length(q) ? q.map((x) => x / length(q) * along) : [0, 0] };
 }
 
 /** The grid, its two axes, and what they measure. */
@@ -60,7 +64,7 @@ function verdict(cosine) {
 
 function line(element, from, to) {
   const [x1, y1] = across(from), [x2, y2] = across(to);
-  for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) set(element, name, value);
+  for (const [name, at] of Object.entries({ x1, y1, x2, y2 })) set(element, name, at);
 }
 
 /** Draw one vector with a handle at its tip; return what draws it anew. */

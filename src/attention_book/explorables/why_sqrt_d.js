@@ -68,12 +68,7 @@ function side(title, name) {
   const drawing = svg("svg", {
     viewBox: `${-REACH} -58 ${2 * REACH} 58`, class: "ab-drawing ab-small", role: "img",
   }, bars);
-  const ticks = [-REACH, 0, REACH].map((x) => html("span", {}, number(x, 0)));
-  const head = ["key", "score", "weight"].map((text) => html("th", { scope: "col" }, text));
-  const element = html("div", { class: "ab-half" }, html("p", { class: "ab-title" }, `Scores ${title}`),
-    drawing, html("div", { class: "ab-ticks" }, ...ticks), html("table", { class: "ab-table" },
-      html("caption", {}, "The row of the chosen query"), html("thead", {}, html("tr", {}, ...head)), rows),
-    values);
+  const element = frame(title, drawing, rows, values);
   const draw = (scores, query) => {
     const row = rowOf(scores, query), spread = deviation(scores);
     histogram(bars, scores);
@@ -85,6 +80,15 @@ function side(title, name) {
     return { spread, largest: Math.max(...weights) };
   };
   return { element, draw };
+}
+
+function frame(title, drawing, rows, values) {
+  const ticks = [-REACH, 0, REACH].map((x) => html("span", {}, number(x, 0)));
+  const head = ["key", "score", "weight"].map((text) => html("th", { scope: "col" }, text));
+  return html("div", { class: "ab-half" }, html("p", { class: "ab-title" }, `Scores ${title}`), drawing,
+    html("div", { class: "ab-ticks" }, ...ticks), html("table", { class: "ab-table" },
+      html("caption", {}, "The row of the chosen query"), html("thead", {}, html("tr", {}, ...head)), rows),
+    values);
 }
 
 const rowOf = (scores, query) => scores.slice(query * N_KEY, (query + 1) * N_KEY);
