@@ -219,7 +219,9 @@ def opening(notebook):
         if names & lent:
             yield f"{where(cell)}: {sorted(names & lent)} are known from the map's cell alone"
     for cell in code[2:]:
-        if imports(tree(cell)) and not tags(cell) & {"remove-cell", "hide-cell"}:
+        own_figure = set(imports(tree(cell))) <= {"attention_book.explorables"}
+        if imports(tree(cell)) and not tags(cell) & {"remove-cell", "hide-cell"} and not (
+                own_figure and "hide-input" in tags(cell)):
             yield f"{where(cell)}: imports again; the second code cell imports everything"
 
 
