@@ -64,7 +64,7 @@ def state_on(page):
 def test_script_is_small_and_can_be_exported(kind):
     script = (base.HERE / f"{kind.kind}.js").read_bytes()
     assert len(script) <= 12 * 1024
-    assert script.decode("utf-8").rstrip().endswith("export default { render };")
+    assert script.decode("utf-8").rstrip().endswith("export default { render: live(render) };")
     assert kind.__name__ in explorables.__all__
 
 

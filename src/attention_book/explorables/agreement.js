@@ -104,4 +104,4 @@ function coordinates(model, name) {
     })));
 }
 
-export default { render };
+export default { render: live(render) };

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 
 import anywidget
+import traitlets
 
 HERE = Path(__file__).parent
 LOOK = HERE.parent / "figures" / "css" / "look.css"
@@ -33,6 +34,11 @@ class Explorable(anywidget.AnyWidget):
 
     kind = ""
     caption = ""
+    _caption = traitlets.Unicode().tag(sync=True)
+
+    @traitlets.default("_caption")
+    def _shown_caption(self):
+        return self.caption
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)

@@ -125,4 +125,4 @@ function summary(model) {
   return `${start} Keys and values of ${step - 1} earlier tokens are read, those of the newest are computed.`;
 }
 
-export default { render };
+export default { render: live(render) };

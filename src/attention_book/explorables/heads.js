@@ -102,4 +102,4 @@ function most(tokens, results, asks) {
   return `For “${tokens[asks]}”, ${found.join(", ")}.`;
 }
 
-export default { render };
+export default { render: live(render) };

@@ -85,4 +85,4 @@ function editor(model) {
     button("As it was", () => change(model, { features: start })));
 }
 
-export default { render };
+export default { render: live(render) };

@@ -178,8 +178,8 @@ function heatMap(name, { title, rows, columns, pick }) {
     const onkeydown = (event) => {
       if (!moves[event.key]) return;
       event.preventDefault();
-      const [down, across] = moves[event.key], next = cells[i + down]?.[j + across];
-      if (next && !lines[i + down].hidden) next.focus();
+      const [down, across] = moves[event.key];
+      cells[i + down]?.[j + across]?.focus(); // a hidden one cannot be focused
     };
     return { onfocus: () => pick(i, j), onpointermove: () => pick(i, j), onkeydown };
   }
@@ -243,6 +243,16 @@ function spoken() {
 
 /** Whether the reader wants no motion. */
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** In a live notebook: what a page puts around a figure, its stage and its caption. */
+function live(render) {
+  return ({ model, el }) => {
+    const stage = html("div", { class: "ab-stage" });
+    el.classList.add("ab-explorable");
+    el.append(stage, html("p", { class: "ab-caption" }, model.get("_caption")));
+    return render({ model, el: stage });
+  };
+}
 
 /** On a static page: bring the figures of one kind to life, each with the state beside it. */
 function mountAll(kind, render) {

@@ -101,4 +101,4 @@ function table(name, results) {
     }, html("span", {}, text))))));
 }
 
-export default { render };
+export default { render: live(render) };

@@ -152,4 +152,4 @@ function about(model, lines, finished) {
   return `Row ${row}: maximum ${number(m)}, sum ${number(l)}, accumulator ${acc.map((x) => number(x)).join(", ")}. ${end}`;
 }
 
-export default { render };
+export default { render: live(render) };

@@ -106,4 +106,4 @@ function summary(model, tokens, { first, rows }, moves) {
     + (moved.length ? `these outputs move: ${moved.join(", ")}; the others stay.` : "no output moves.");
 }
 
-export default { render };
+export default { render: live(render) };

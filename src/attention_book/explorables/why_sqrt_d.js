@@ -130,4 +130,4 @@ function entropy(row) {
 /** The largest entry, in size, of the derivative p_i (δ_ij − p_j). */
 const steepest = (p) => Math.max(...p.flatMap((a, i) => p.map((b, j) => Math.abs(a * ((i === j) - b)))));
 
-export default { render };
+export default { render: live(render) };
