@@ -24,7 +24,7 @@ def forms(value):
     if not (array % 1).any():
         whole = [int(each) for each in typed]
         yield from (whole, tuple(whole), repr(whole), repr(tuple(whole)), repr(whole)[1:-1],
-                    np.array(whole), np.array(whole, np.int8))
+                    np.array(whole), np.array(whole, np.int32))
 
 
 RIGHT = [pytest.param(exercise, form, id=f"{exercise.id}-{number}") for exercise in PREDICTIONS
@@ -71,7 +71,7 @@ def test_what_is_no_shape_is_not_taken_for_one(value):
     assert check("predict_score_shape", value).diagnosis in ("wrong-dtype", "wrong-shape")
 
 
-@pytest.mark.parametrize("value", [(7, 5, 1), (7,), 7, [[7, 5]], [[7], [5]], "[[7, 5]]", [], "()"])
+@pytest.mark.parametrize("value", [(7, 5, 1), (9,), 9, [[7, 5]], [[7], [5]], "[[7, 5]]", [], "()"])
 def test_a_wrong_number_of_numbers(value):
     result = check("predict_score_shape", value)
     assert result.diagnosis == "wrong-shape"

@@ -41,7 +41,7 @@ def test_a_long_id_is_not_repeated_whole():
     ("causal_mask", lambda mask: mask[:, 0], "(n, n)"),
     ("fault_padded_mask", lambda mask: mask[0], "(batch, n, n)"),
     ("best_key", lambda best: np.append(best, 0), "(n_query,)"),
-    ("all_scores", lambda scores: scores[0], "(n_query, n_key)"),
+    ("all_scores", lambda scores: scores[None, None], "(n_query, n_key)"),
     ("project", lambda parts: (parts[0], parts[1], parts[2][:, 0]), "(n, d_v)"),
     ("decode_step", lambda parts: (np.append(parts[0], 0), *parts[1:]), "(d_value,)"),
     ("online_softmax_step", lambda parts: (*parts[:2], parts[2].T[..., None]),

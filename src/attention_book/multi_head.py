@@ -191,9 +191,7 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
     """
     n_heads = check_count("n_heads", n_heads, least=1)
     n_kv_heads = _check_n_kv_heads(n_kv_heads, n_heads)
-    check_callable("attend", attend, "a function, called as attend(q, k, v, mask=mask)")
-    if rotate is not None:
-        check_callable("rotate", rotate, "a function, called as rotate(x, positions), or None")
+    _check_functions(rotate, attend)
     arrays = same_type(*_check_projections(x, wq, wk, wv, wo, n_heads, n_kv_heads))
     n, dtype = arrays[0].shape[-2], arrays[0].dtype
     past = 0 if cache is None else _check_cache(cache, arrays, n_kv_heads)
@@ -241,6 +239,12 @@ def _called(name, function, shape, *arguments, **options):
     if result.shape != shape:
         complain(ValueError, f"the result of {name}", f"shape {result.shape}", f"shape {shape}")
     return result
+
+
+def _check_functions(rotate, attend):
+    check_callable("attend", attend, "a function, called as attend(q, k, v, mask=mask)")
+    if rotate is not None:
+        check_callable("rotate", rotate, "a function, called as rotate(x, positions), or None")
 
 
 def _check_n_kv_heads(n_kv_heads, n_heads):

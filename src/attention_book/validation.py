@@ -6,7 +6,6 @@ wanted, and, where one is likely, the reason. All of it is raised before any wor
 
 import numbers
 import operator
-import sys
 
 import numpy as np
 
@@ -202,9 +201,10 @@ def check_count(name, value, *, least=0):
 def check_length(name, value, *, least=0):
     """Return ``value`` as an int that an axis of an array can have for its length."""
     length = check_count(name, value, least=least)
-    if length > sys.maxsize:
+    longest = np.iinfo(np.intp).max
+    if length > longest:
         complain(ValueError, name, f"a number of {length.bit_length()} bits",
-                 f"a length that an array can have, at most {sys.maxsize}")
+                 f"a length that an array can have, at most {longest}")
     return length
 
 

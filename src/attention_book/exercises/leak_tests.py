@@ -79,9 +79,9 @@ def _there_and_back(x):
 
 
 def _contrast(x):
-    """Return rows that see of the others how far their first two features lie apart."""
+    """Return rows that see of the others how many steps their first two features lie apart."""
     out = np.array(x, dtype=float)
-    out[:, 0] += (x[:, 1] - x[:, 0]).sum()
+    out[:, 0] += np.round((x[:, 1] - x[:, 0]) / _STEP).sum()
     return out
 
 
