@@ -249,7 +249,8 @@ def attention_in_lists(q, k, v):
     scale = 1 / math.sqrt(len(q[0]))
     rows = []
     for query in q:
-        scores = [scale * sum(float(a) * float(b) for a, b in zip(query, key, strict=False)) for key in k]
+        scores = [scale * sum(float(a) * float(b) for a, b in zip(query, key, strict=False))
+                  for key in k]
         top = max(scores)
         e = [math.exp(score - top) for score in scores]
         total = math.fsum(e)
@@ -564,7 +565,8 @@ def cross_token_by_token(x, y, wq, wk, wv):
 
 def cross_in_lists_of_lists(x, y, wq, wk, wv):
     def times(a, b):
-        return [[math.fsum(s * t for s, t in zip(row, col, strict=False)) for col in zip(*b, strict=False)] for row in a]
+        return [[math.fsum(s * t for s, t in zip(row, col, strict=False))
+                 for col in zip(*b, strict=False)] for row in a]
 
     x, y, wq, wk, wv = (np.asarray(a, dtype=float).tolist() for a in (x, y, wq, wk, wv))
     return attention_in_lists(times(x, wq), times(y, wk), times(y, wv))

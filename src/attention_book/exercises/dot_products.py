@@ -468,6 +468,16 @@ _ALL_SCORES = Exercise(
         ),
         *_LOOP_MISTAKES,
         Mistake(
+            id="one-row-only",
+            seen="The scores of a single query, or of a single key, come out; the others are "
+                 "missing.",
+            question="How many scores do two queries and three keys make?",
+            ways=(*(lambda q, k, row=row: (q @ k.T)[row] for row in (0, -1, slice(1))),
+                  *(lambda q, k, row=row: (k @ q.T)[row] for row in (0, -1)),
+                  lambda q, k: q @ k[:1].T),
+            step="each query with each key",
+        ),
+        Mistake(
             id="one-feature-only",
             seen="Each score is the product of a single feature: the total is overwritten in each "
                  "round, or returned in the first.",

@@ -860,7 +860,9 @@ _TEMPERATURE = Exercise(
             seen="The temperature changes nothing: the result is the plain softmax.",
             question="Where does the temperature enter, and does it cancel again further on?",
             ways=(lambda x, t: softmax(x), lambda x, t: unstable_softmax(x),
-                  lambda x, t: softmax(x) / t / (softmax(x) / t).sum(axis=-1, keepdims=True)),
+                  lambda x, t: softmax(x) / t / (softmax(x) / t).sum(axis=-1, keepdims=True),
+                  lambda x, t: unstable_softmax(x - x.max(axis=-1, keepdims=True) / t),
+                  lambda x, t: softmax(x - t)),
             step="the scores over the temperature",
         ),
         Mistake(
