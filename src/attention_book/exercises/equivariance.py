@@ -39,6 +39,16 @@ def _growing_with_place(x):
     return _one_head(x) * (1 + 0.001 * np.arange(len(x)))[:, None]
 
 
+def _at(places):
+    """Return a head that adds 1 to the rows in some places, wherever these rows come from."""
+    def attend(x):
+        result = _one_head(x)
+        result[places] += 1
+        return result
+
+    return attend
+
+
 def _running_mean(x):
     return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
 
@@ -95,11 +105,15 @@ _STRETCHED = _planted(_stretched, "rows stretched by what depends on their order
 _HALVES = _planted(_second_half, "rows plus the mean of the later half (not equivariant)", n=11)
 _GROWING = _planted(_growing_with_place,
                     "a head whose rows grow a little with their place (not equivariant)")
+_LAST_ROWS = _planted(_at(slice(-4, None)), "a head that adds 1 to the last rows (not equivariant)",
+                      n=11)
+_THIRDS = _planted(_at(slice(None, None, 3)),
+                   "a head that adds 1 to every third row (not equivariant)", n=11)
 _ROUNDED = _planted(_summed_in_order, "a sum over all rows, with rounding (equivariant)", d=11)
 
 
 _PLANTED = (_CONTENTS, _PLACES, _FIRST, _LAST, _PAST, _MEAN, _ROW, _SORTED, _NEIGHBOURS,
-            _STRETCHED, _HALVES, _GROWING, _ROUNDED)
+            _STRETCHED, _HALVES, _GROWING, _LAST_ROWS, _THIRDS, _ROUNDED)
 _ONE_FEATURE = _planted(_one_head, "a head, with five tokens of one feature (equivariant)", 5, 1)
 
 
@@ -396,6 +410,15 @@ IS_PERMUTATION_EQUIVARIANT = Exercise(
                                                               attend(x)[order, 0])),
                   _tries(lambda attend, x, order: np.allclose(attend(x[order])[:, -1],
                                                               attend(x)[order, -1]))),
+            step=_COMPARE,
+        ),
+        Mistake(
+            id="compares-one-row",
+            seen="One row of the results is compared, and what happens in the others is missed.",
+            question="Which rows of the two results have you not looked at?",
+            ways=tuple(kind(lambda attend, x, order, place=place: np.allclose(
+                attend(x[order])[place], attend(x)[order[place]]))
+                for kind, place in ((_once, 0), (_tries, 0), (_once, 1), (_once, -1))),
             step=_COMPARE,
         ),
         Mistake(
