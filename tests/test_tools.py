@@ -327,7 +327,8 @@ def test_a_page_shows_what_the_tests_found(tmp_path, monkeypatch):
         ("project", "01_dot_products", (2, 5, 5, 5, 2, 2, 1, 1, 1, 1, 1, 0))))
     page = ["Before\n\n<!-- proof: exercises -->\n"]
     proof_pages.show_proof(None, "page", page)
-    assert page[0].startswith("Before\n\n| over all exercises | of | held |  |\n| --- | ---: |")
+    assert page[0].startswith(
+        "Before\n\n| over all exercises | of | held | share |\n| --- | ---: |")
     assert "named as the mistake that they make | 2,005 | 2,004 | 99.9% |" in page[0]
     assert "| pairs of mistakes that cannot be told apart | | 1 | |" in page[0]
     assert "| 3 `softmax` | 3 | 2000/2000 | 1999/2000 | 4/4 | 1 |" in page[0]

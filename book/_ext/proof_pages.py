@@ -47,7 +47,7 @@ def exercises(content):
     """Write the score of the exercises as tables in Markdown: of all of them, then of each."""
     rows = content["exercises"]
     total = {key: sum(row[key] for row in rows) for key in rows[0] if key not in ("id", "chapter")}
-    lines = [*head("over all exercises", "of", "held", ""), *(
+    lines = [*head("over all exercises", "of", "held", "share"), *(
         f"| {label} | {total[tried]:,} | {total[held]:,} | {share(total[held], total[tried])} |"
         for label, tried, held in SUMS)]
     lines.append(f"| pairs of mistakes that cannot be told apart | | {total['twins']} | |")

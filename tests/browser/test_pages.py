@@ -56,6 +56,7 @@ def test_page(visit, plain_site, name, width):
     if name == "404.html":  # which looks at the theme once
         page.reload()
     page.wait_for_function(f"{THEME} === 'dark'")
+    page.wait_for_function("document.getAnimations().length === 0")  # the colours have changed
     assert violations(page, COLOURS) == []
     assert watch.complaints == []
 
