@@ -73,6 +73,8 @@ CALLS = {
         TOKENS, WEIGHTS[3], 3, mask=MASK[3], title="“because” draws on the words before it"),
     "a long sentence": lambda: figures.attention_arcs(
         LONG, softmax(NUMBERS[0, :11] * 2), 8, title="A pronoun draws on an earlier noun"),
+    "a short query at the end": lambda: figures.attention_arcs(
+        ["we", "met", "it"], [0.2, 0.5, 0.3], 2),
     "the_map": lambda: figures.the_map("scaling"),
     "side_by_side": lambda: figures.side_by_side([figures.bars([1]), figures.bars([2])]),
 }

@@ -125,7 +125,7 @@ CASES = [
      ""),
     (bad(attention, Q, K, V, return_weights=MASK), TypeError, "return_weights", "(3, 5) of bool",
      "True or False", "mask="),
-    (bad(attention, Q, K, V, scale=10**400), ValueError, "scale", "inf", "that float64 holds", ""),
+    (bad(attention, Q, K, V, scale=10**400), ValueError, "scale", "beyond every float", "that float64 holds", ""),
     (bad(scores, Q, K, scale="1"), TypeError, "scale", "type str", "one real number", ""),
     (bad(scores, Q, K, scale=True), TypeError, "scale", "True", "one real number", ""),
     (bad(scores, Q, K, scale=np.True_), TypeError, "scale", "shape () of bool", "one real", ""),
@@ -223,9 +223,9 @@ def test_refused_before_any_work():
 ], ids=["float16", "negative", "longdouble scale", "whole number", "longdouble"])
 def test_a_scale_beyond_the_type_is_refused(dtype, scale):
     work = np.dtype(np.float32 if dtype == np.float16 else dtype)
-    with pytest.raises(ValueError, match=rf"scale: got \S+; wanted a finite number that {work} h"):
+    with pytest.raises(ValueError, match=rf"scale: got .+; wanted a finite number that {work} h"):
         scores(Q.astype(dtype), K.astype(dtype), scale=scale)
-    with pytest.raises(ValueError, match=rf"scale: got \S+; wanted a finite number that {work} h"):
+    with pytest.raises(ValueError, match=rf"scale: got .+; wanted a finite number that {work} h"):
         attention(Q.astype(dtype), K.astype(dtype), V.astype(dtype), scale=scale)
 
 

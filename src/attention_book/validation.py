@@ -176,13 +176,27 @@ def check_scale(scale, d_head, dtype=np.float64):
         scale = scale[()]
     if isinstance(scale, bool | np.bool_) or not isinstance(scale, numbers.Real):
         complain(TypeError, "scale", describe(scale), "one real number, or None for d_head**-0.5")
+    wanted = f"a finite number that {np.dtype(dtype)} holds"
     try:
         factor = scale if isinstance(scale, np.longdouble) else float(scale)
-    except OverflowError:  # a whole number beyond every float
-        factor = np.inf
+    except OverflowError:
+        complain(ValueError, "scale", "a number beyond every float", wanted)
     if not abs(factor) <= number(np.finfo(dtype).max):
-        complain(ValueError, "scale", factor, f"a finite number that {np.dtype(dtype)} holds")
+        complain(ValueError, "scale", factor, wanted)
     return number(factor)
+
+
+def check_positive(name, value):
+    """Return ``value`` as a float that is finite and above 0."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        complain(TypeError, name, describe(value), "one real number above 0")
+    try:
+        number = float(value)
+    except OverflowError:
+        complain(ValueError, name, "a number beyond every float", "a finite number above 0")
+    if not 0 < number < np.inf:
+        complain(ValueError, name, number, "a finite number above 0")
+    return number
 
 
 def check_count(name, value, *, least=0):

@@ -96,6 +96,7 @@ def _across(tokens, notes, query, title):
     """Plan the sentence as one line, the arcs above it."""
     rooms = np.array([max(text_width(token, LARGE, "bold") + 8, text_width(note, SMALL))
                       for token, note in zip(tokens, notes, strict=True)])
+    rooms[query] = max(rooms[query], text_width(f"{SYMBOLS['query']} query", SMALL))
     ends = EDGE + np.cumsum(rooms + GAP) - GAP
     x = ends - rooms / 2
     width = _width(ends[-1] + EDGE, title)
