@@ -20,6 +20,9 @@ PYTHON = sys.executable
 PYTEST = [PYTHON, "-m", "pytest", "-q"]
 ON_ALL_CORES = ["-n", "auto", "--dist"]
 GATE = ["tests/test_exercises_catalogue.py", "tests/test_exercise_answers.py"]
+SPEED = "tests/browser/test_speed.py"
+IN_BROWSER = {"chromium": "install it (Debian and Ubuntu: apt-get install chromium)",
+              "_build/html/lite/index.html": "the suites lite and site build it"}
 BUILT = ROOT / "_build"
 SOURCES = ["book", "notebooks", "src", "lite", "_build/proof", "_config.yml", "_toc.yml",
            "CHANGELOG.md", "requirements.txt", "tools/build_lite.py"]  # of what is built
@@ -40,10 +43,10 @@ class Suite:
 
 SUITES = [
     Suite("lint", "all code, in notebooks too, follows the style",
-          [PYTHON, "-m", "ruff", "check", "."], 0.1),
+          [PYTHON, "-m", "ruff", "check", "."], 10 / 60),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests",
-           *(f"--ignore={path}" for path in [*GATE, "tests/browser"])], 4),
+           *(f"--ignore={path}" for path in [*GATE, "tests/browser"])], 5),
     Suite("exercises", "every mistake is named, every right answer accepted: the score",
           [*PYTEST, *ON_ALL_CORES, "worksteal", *GATE], 3),
     Suite("doctest", "the examples in docstrings give what they show",
@@ -51,18 +54,19 @@ SUITES = [
     Suite("nbval", "every stored output of every chapter is what running it gives",
           [*PYTEST, *ON_ALL_CORES, "loadfile",  # a notebook's cells belong together
            "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
-           "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 3),
+           "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 2),
     Suite("lite", "JupyterLite is built from files that are the official ones",
           [PYTHON, "tools/build_lite.py"], 1, makes="lite/index.html"),
     Suite("site", "the site builds from scratch without a warning",
           ["jupyter-book", "build", ".", "--all", "-W", "-n", "--keep-going"], 1,
           stale=("html", "jupyter_execute", ".doctrees"), makes="html/index.html"),
     Suite("links", "the built pages have content, no dead link and no other host",
-          [PYTHON, "tools/check_site.py", "_build/html"], 0.1),
+          [PYTHON, "tools/check_site.py", "_build/html"], 10 / 60),
     Suite("browser", "pages and chapters in a real browser: no error, no fault, no other host",
-          [*PYTEST, "tests/browser"], 15, tools={
-              "chromium": "install it (Debian and Ubuntu: apt-get install chromium)",
-              "_build/html/lite/index.html": "the suites lite and site build it"}),
+          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests/browser", f"--ignore={SPEED}"], 15,
+          IN_BROWSER),
+    Suite("speed", "a page is light and quick to show, and a chapter to start in the browser",
+          [*PYTEST, SPEED], 2, IN_BROWSER),  # alone, since others would slow it
 ]
 
 
