@@ -6,13 +6,15 @@ PORT ?= 8000
 HOST ?= localhost
 NOTEBOOKS ?=
 SUITES ?=
+CHAPTERS ?=
+SITE ?=
 
 BIN := .venv/bin
 READY := .venv/ready
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises handouts lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
@@ -43,6 +45,9 @@ bench: $(READY) ## measure speed and memory against PyTorch and the products alo
 
 exercises: $(READY) ## try every mistake and every right answer on the exercises: their score
 	@$(BIN)/python tools/run_suites.py exercises
+
+handouts: $(READY) ## zips for a class, without solutions (CHAPTERS=3,5; SITE=1: its site too)
+	@$(BIN)/python -m classroom.handouts --chapters "$(CHAPTERS)" $(if $(SITE),--site)
 
 lock: ## write requirements.txt anew from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: install it with 'pip install uv'." >&2; exit 1; }

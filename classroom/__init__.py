@@ -1,0 +1,1 @@
+"""What a teacher needs of the book: handouts, an nbgrader course, grading, the view of a class."""
