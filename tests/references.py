@@ -3,6 +3,7 @@
 Nothing here uses the package, and NumPy only holds the numbers.
 """
 
+import cmath
 import math
 
 import mpmath
@@ -146,3 +147,49 @@ def causal_mask_loops(n_query, n_key, window=None):
         result.append([j <= position and (window is None or position - j < window)
                        for j in range(n_key)])
     return np.array(result, bool).reshape(n_query, n_key)
+
+
+def rotary_complex(x, positions, base=10000.0):
+    """Each pair of features as one complex number, multiplied by a number of length one."""
+    x = np.asarray(x, np.float64)
+    positions = np.broadcast_to(positions, x.shape[:-1])
+    result, d = np.empty_like(x), x.shape[-1]
+    for *row, i in np.ndindex(*x.shape[:-1], d // 2):
+        pair = complex(x[(*row, 2 * i)], x[(*row, 2 * i + 1)])
+        pair *= cmath.exp(1j * float(positions[tuple(row)]) / base ** (2 * i / d))
+        result[(*row, 2 * i)], result[(*row, 2 * i + 1)] = pair.real, pair.imag
+    return result
+
+
+def rms_norm_loop(x, gain, eps):
+    """Row by row: divided by the root of the mean square."""
+    rows = []
+    for row in np.asarray(x, np.float64):
+        root = math.sqrt(math.fsum(a * a for a in row) / len(row) + eps)
+        rows.append([a / root * g for a, g in zip(row, gain, strict=True)])
+    return np.array(rows).reshape(np.shape(x))
+
+
+def feed_forward_loop(x, w_gate, w_up, w_down):
+    """SwiGLU of one sample, one number at a time."""
+    gate, up = project_loop(x, w_gate), project_loop(x, w_up)
+    hidden = [[g / (1 + math.exp(-g)) * u for g, u in zip(*rows, strict=True)]
+              for rows in zip(gate, up, strict=True)]
+    return project_loop(np.array(hidden).reshape(gate.shape), w_down)
+
+
+def block_loops(x, w, n_heads, n_kv_heads, base, eps):
+    """One sample through a causal block with rotary positions, head by head."""
+    n, positions = len(x), np.arange(len(x))
+    normed = rms_norm_loop(x, w["attention_gain"], eps)
+    joined = []
+    for head in range(n_heads):
+        q, k, v = (project_loop(normed, np.split(w[name], parts, axis=1)[place])
+                   for name, parts, place in (("wq", n_heads, head),
+                                              ("wk", n_kv_heads, head * n_kv_heads // n_heads),
+                                              ("wv", n_kv_heads, head * n_kv_heads // n_heads)))
+        q, k = rotary_complex(q, positions, base), rotary_complex(k, positions, base)
+        joined.append(attention_loops(q, k, v, causal_mask_loops(n, n)))
+    x = x + project_loop(np.concatenate(joined, axis=1), w["wo"])
+    normed = rms_norm_loop(x, w["feed_gain"], eps)
+    return x + feed_forward_loop(normed, w["w_gate"], w["w_up"], w["w_down"])

@@ -7,10 +7,14 @@ from attention_book import (
     attention,
     causal_attention,
     causal_mask,
+    feed_forward,
     log_softmax,
     log_sum_exp,
     padding_mask,
+    rms_norm,
+    rotary,
     scores,
+    silu,
     softmax,
 )
 from references import FLOATS, attention_loops
@@ -22,6 +26,10 @@ CALLS = {  # the function, and the shapes of its arguments: distinct primes
     "log_sum_exp": (log_sum_exp, (3, 5)),
     "attention": (attention, (3, 7), (5, 7), (5, 2)),
     "causal_attention": (causal_attention, (5, 7), (7, 3), (7, 3), (7, 2)),
+    "rotary": (lambda x: rotary(x, range(7, 12)), (5, 6)),
+    "rms_norm": (lambda x: rms_norm(x, np.array([1, 2, 3], np.float16)), (5, 3)),
+    "silu": (silu, (5, 3)),
+    "feed_forward": (feed_forward, (5, 7), (7, 3), (7, 3), (3, 2)),
 }
 
 

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from attention_book import (
+    Decoder,
+    KVCache,
     attention,
     causal_attention,
     causal_mask,
     log_softmax,
+    multi_head_attention,
+    rotary,
     scores,
     sliding_window_mask,
     softmax,
@@ -176,3 +180,27 @@ def test_one_pass_equals_many_within_a_tolerance_for_the_type(dtype, rtol):
         last = causal_attention(x[:n], wq, wk, wv)[-1]
         np.testing.assert_allclose(last, whole[n - 1], rtol=rtol, atol=rtol)
     np.testing.assert_allclose(whole, causal_attention_loops(x, wq, wk, wv), rtol=rtol, atol=rtol)
+
+
+def test_a_decoded_token_has_the_position_of_the_pasts_length():
+    # moeut#6: position 0 for every decoded token
+    rng = np.random.default_rng(0)
+    x, *weights = (rng.normal(size=shape) for shape in ((9, 5), *[(5, 4)] * 3, (4, 3)))
+    cache = KVCache(1, 4, capacity=9, dtype=np.float64)
+    arguments = {"n_heads": 1, "cache": cache}
+    multi_head_attention(x[:7], *weights, rotate=rotary, mask=causal_mask(7), **arguments)
+    q, k, v = (x @ w for w in weights[:3])
+    turned = rotary(q, np.arange(9)), rotary(k, np.arange(9)), v
+    whole = attention_loops(*turned, mask=causal_mask(9)) @ weights[3]
+    for i in (7, 8):
+        got = multi_head_attention(x[i:i + 1], *weights, rotate=rotary, **arguments)
+        np.testing.assert_allclose(got, whole[i:i + 1], rtol=1e-12)
+
+
+def test_a_decoder_goes_on_where_its_past_ends():
+    # moeut#6 and transformers#25420, through a whole model
+    model = Decoder.untrained(np.random.default_rng(0), n_vocab=13, d_model=12, n_layers=2,
+                              n_heads=3, d_feed=7, dtype=np.float64)
+    tokens, caches = [3, 12, 0, 5, 7], model.new_caches()
+    steps = [model.logits([token], caches=caches) for token in tokens]
+    np.testing.assert_allclose(np.concatenate(steps), model.logits(tokens), rtol=1e-9, atol=1e-12)

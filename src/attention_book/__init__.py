@@ -4,13 +4,17 @@ Axes run ``(batch..., head, position, feature)``; masks are boolean, True = may 
 has the inputs' floating type; no argument is ever written to.
 """
 
+from attention_book.block_parts import feed_forward, rms_norm, silu
 from attention_book.chunked import chunked_attention
 from attention_book.dot_products import scores
 from attention_book.kv_cache import KVCache
 from attention_book.masks import causal_mask, padding_mask, sliding_window_mask
 from attention_book.multi_head import merge_heads, multi_head_attention, repeat_kv, split_heads
+from attention_book.positions import rotary
+from attention_book.sampling import choose_token
 from attention_book.single_head import attention, causal_attention
 from attention_book.stable_softmax import log_softmax, log_sum_exp, softmax
+from attention_book.transformer import Decoder, block
 
 __version__ = "0.1.0"
 
@@ -31,4 +35,11 @@ __all__ = [  # noqa: RUF022
     "multi_head_attention",
     "KVCache",
     "chunked_attention",
+    "rotary",
+    "rms_norm",
+    "silu",
+    "feed_forward",
+    "choose_token",
+    "block",
+    "Decoder",
 ]

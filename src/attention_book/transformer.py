@@ -1,0 +1,410 @@
+"""The transformer block around the attention of the modules above, and a decoder made of blocks."""
+
+from functools import partial
+
+import numpy as np
+
+from attention_book.block_parts import check_feed_forward, check_gain, feed_forward, rms_norm
+from attention_book.dot_products import product, quiet
+from attention_book.kv_cache import KVCache
+from attention_book.masks import causal_mask
+from attention_book.multi_head import multi_head_attention
+from attention_book.positions import rotary
+from attention_book.sampling import check_choice, choose_token
+from attention_book.single_head import attention
+from attention_book.validation import (
+    as_array,
+    check_callable,
+    check_count,
+    check_flag,
+    check_floating,
+    check_length,
+    check_positive,
+    check_same_length,
+    complain,
+    describe,
+    in_working_type,
+)
+
+
+@quiet
+def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5, mask=None, rotate=None, cache=None,
+          attend=attention):
+    r"""Add to each token what attention finds for it, then what a feed-forward network makes of it.
+
+    .. math:: Y = X + \text{attention}(\text{norm}(X)), \qquad
+        \text{result} = Y + \text{feed\_forward}(\text{norm}(Y))
+
+    Parameters
+    ----------
+    x : array_like, (..., n, d_model)
+        One row for each token. With a cache, the tokens that follow those in it.
+    weights : dict of str to array_like
+        ``attention_gain`` and ``feed_gain`` for :func:`rms_norm`; ``wq``, ``wk``, ``wv`` and ``wo``
+        for :func:`multi_head_attention`; ``w_gate``, ``w_up`` and ``w_down`` for
+        :func:`feed_forward`.
+    n_heads, n_kv_heads, mask, rotate, cache, attend
+        As in :func:`multi_head_attention`.
+    eps : float
+        As in :func:`rms_norm`.
+
+    Returns
+    -------
+    ndarray, (..., n, d_model)
+        In the inputs' floating type.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is asked for above. A cache is then unchanged.
+
+    Notes
+    -----
+    The sums around both parts are the residual connections of He et al. (2016). The norms come
+    before the parts, as studied by Xiong et al. (2020); Vaswani et al. (2017) had them after.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eye, none = np.eye(2), np.zeros((2, 2))
+    >>> weights = dict(attention_gain=np.ones(2), wq=eye, wk=eye, wv=eye, wo=eye,
+    ...                feed_gain=np.ones(2), w_gate=none, w_up=none, w_down=none)
+    >>> block(np.array([[3.0, 3.0]]), weights, n_heads=1).round(3).tolist()
+    [[4.0, 4.0]]
+    """
+    x, w = _check_block(x, weights)
+    normed = rms_norm(x, w["attention_gain"], eps)
+    x = x + multi_head_attention(normed, w["wq"], w["wk"], w["wv"], w["wo"], n_heads=n_heads,
+                                 n_kv_heads=n_kv_heads, mask=mask, rotate=rotate, cache=cache,
+                                 attend=attend)
+    normed = rms_norm(x, w["feed_gain"], eps)
+    return x + feed_forward(normed, w["w_gate"], w["w_up"], w["w_down"])
+
+
+class Decoder:
+    r"""A language model: an embedding, blocks one on top of the other, and a score for every token.
+
+    Parameters
+    ----------
+    embedding : array_like, (n_vocab, d_model)
+        A vector for each token that there is.
+    blocks : list of dict
+        The weights of each :func:`block`, all of the same shapes, with
+        ``d_head = d_value``.
+    gain : array_like, (d_model,)
+        For the norm after the last block.
+    output : array_like, (d_model, n_vocab), optional
+        Makes logits of the last rows; ``embedding.T`` if not given: tied embeddings.
+    n_heads, n_kv_heads : int
+        As in :func:`multi_head_attention`.
+    n_context : int
+        The largest number of positions, those of a prompt and of what is generated.
+    base : float
+        For :func:`rotary`.
+    eps : float
+        For :func:`rms_norm`.
+
+    Attributes
+    ----------
+    embedding, blocks, gain, output
+        The weights, in one floating type.
+    dtype
+        That type.
+    heads : dict
+        ``n_heads`` and ``n_kv_heads``.
+    n_context, base, eps
+        As given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is asked for above.
+
+    Notes
+    -----
+    Wherever a method takes ``attend``, it is a function as in :func:`multi_head_attention`, such as
+    :func:`chunked_attention`, or a list with one for each block. It gets a causal mask, or None
+    where the one new token may attend to everything. The arrangement is that of Touvron et al.
+    (2023).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decoder = Decoder(2 * np.eye(3, 4), [], np.ones(4), n_heads=1, n_context=8)
+    >>> decoder.logits([0, 2]).round(3).tolist()  # no blocks: each token expects itself
+    [[4.0, 0.0, 0.0], [0.0, 0.0, 4.0]]
+    >>> list(decoder.generate([0, 2], 3))
+    [2, 2, 2]
+    """
+
+    def __init__(self, embedding, blocks, gain, output=None, *, n_heads, n_kv_heads=None,
+                 n_context, base=10000.0, eps=1e-5):
+        n_heads = check_count("n_heads", n_heads, least=1)
+        n_kv_heads = check_count("n_kv_heads", n_kv_heads or n_heads, least=1)
+        self.heads = {"n_heads": n_heads, "n_kv_heads": n_kv_heads}
+        self.n_context = check_count("n_context", n_context)
+        self.base, self.eps = check_positive("base", base), check_positive("eps", eps)
+
+        ends = _check_ends(embedding, gain, output)
+        blocks = _check_blocks(blocks, ends[0].shape[1], **self.heads)
+        self.dtype = np.result_type(*ends, *(w for weights in blocks for w in weights.values()))
+        self.embedding, self.gain, self.output = (w.astype(self.dtype, copy=False) for w in ends)
+        self.blocks = [{name: w.astype(self.dtype, copy=False) for name, w in weights.items()}
+                       for weights in blocks]
+
+    @classmethod
+    def untrained(cls, rng, *, n_vocab, d_model, n_layers, n_heads, d_feed, n_kv_heads=None,
+                  n_context=512, tied=True, dtype=np.float32):
+        """Return a decoder whose weights are drawn: they keep the variance, and know nothing.
+
+        Parameters
+        ----------
+        rng : numpy Generator
+            What the weights are drawn from.
+        n_vocab, d_model, n_layers, n_heads, d_feed, n_kv_heads, n_context : int
+            Its sizes; ``d_head`` is ``d_model // n_heads``.
+        tied : bool
+            Whether the embedding makes the logits too.
+        dtype : data-type
+            The floating type of the weights.
+        """
+        def drawn(n_in, n_out):
+            """Draw weights for rows of length ``n_in``."""
+            return (rng.normal(size=(n_in, n_out)) / n_in**0.5).astype(dtype)
+
+        for name, size in (("n_vocab", n_vocab), ("d_model", d_model), ("n_heads", n_heads),
+                           ("d_feed", d_feed)):
+            check_length(name, size, least=1)
+        ones, d_head = np.ones(d_model, dtype), d_model // n_heads
+        shapes = _shapes(d_model, n_heads * d_head, (n_kv_heads or n_heads) * d_head, d_feed)
+        blocks = [{name: ones if len(shape) == 1 else drawn(*shape)
+                   for name, shape in shapes.items()}
+                  for _ in range(check_count("n_layers", n_layers))]
+        embedding, output = drawn(d_model, n_vocab).T, None if tied else drawn(d_model, n_vocab)
+        return cls(embedding, blocks, ones, output,
+                   n_heads=n_heads, n_kv_heads=n_kv_heads, n_context=n_context)
+
+    def new_caches(self, capacity=None, batch_shape=()):
+        """Return an empty :class:`KVCache` for each block, with room for ``capacity`` positions.
+
+        Parameters
+        ----------
+        capacity : int, optional
+            At most ``n_context``, which it is if not given.
+        batch_shape : tuple of int
+            The leading axes of the tokens to come.
+        """
+        capacity = self.n_context if capacity is None else check_count("capacity", capacity)
+        n_kv_heads = self.heads["n_kv_heads"]
+        return [KVCache(n_kv_heads, w["wk"].shape[1] // n_kv_heads, capacity=capacity,
+                        batch_shape=batch_shape, dtype=self.dtype) for w in self.blocks]
+
+    @quiet
+    def hidden(self, tokens, *, caches=None, attend=attention):
+        """Return the vector of each token after the last block and its norm.
+
+        Parameters
+        ----------
+        tokens : array_like of int, (..., n)
+            Ids, from 0 to ``n_vocab - 1``. With caches, the tokens that follow those in them.
+        caches : list of KVCache, optional
+            One for each block, as from :meth:`new_caches`. All are unchanged if there is an error.
+        attend : callable or list of callable
+            See the notes of the class.
+
+        Returns
+        -------
+        ndarray, (..., n, d_model)
+        """
+        tokens = _check_tokens("tokens", tokens, len(self.embedding))
+        caches, past = _check_caches(caches, len(self.blocks))
+        attends = _check_attends(attend, len(self.blocks))
+        n = tokens.shape[-1]
+        self._check_room("tokens", past, n)
+        mask = None if n == 1 else causal_mask(n, past + n)
+        rotate = partial(rotary, base=self.base)
+        x = self.embedding[tokens]  # (..., n, d_model)
+        try:
+            for weights, cache, attends_here in zip(self.blocks, caches, attends, strict=True):
+                x = block(x, weights, **self.heads, eps=self.eps, mask=mask,
+                          rotate=rotate, cache=cache, attend=attends_here)
+        except BaseException:
+            for cache in caches:
+                if cache is not None:
+                    cache.truncate(past)
+            raise
+        return rms_norm(x, self.gain, self.eps)
+
+    def logits(self, tokens, *, caches=None, attend=attention):
+        """Return a score for every token that may come next, after each of ``tokens``.
+
+        Parameters
+        ----------
+        tokens, caches, attend
+            As in :meth:`hidden`.
+
+        Returns
+        -------
+        ndarray, (..., n, n_vocab)
+            Their :func:`softmax` is what the model holds for likely.
+        """
+        return self._scores(self.hidden(tokens, caches=caches, attend=attend))
+
+    def generate(self, prompt, n_new=None, *, rng=None, temperature=1.0, top_k=None, cached=True,
+                 attend=attention):
+        """Go on from a prompt, giving one token at a time as it is chosen.
+
+        Parameters
+        ----------
+        prompt : array_like of int, (n,)
+            Ids of at least one token.
+        n_new : int, optional
+            How many tokens; as many as the context has room for, if not given.
+        rng, temperature, top_k
+            As in :func:`choose_token`.
+        cached : bool
+            Whether keys and values are kept. Without, each step works on all tokens again.
+        attend : callable or list of callable
+            See the notes of the class.
+
+        Returns
+        -------
+        iterator of int
+            Nothing is computed before a token is asked for, but the arguments are checked at once.
+        """
+        prompt = _check_tokens("prompt", prompt, len(self.embedding))
+        if prompt.ndim != 1 or not len(prompt):
+            complain(ValueError, "prompt", f"shape {prompt.shape}",
+                     "shape (n,), one token at least")
+        self._check_room("prompt", 0, len(prompt))
+        room = self.n_context - len(prompt)
+        n_new = room if n_new is None else check_count("n_new", n_new)
+        if n_new > room:
+            complain(ValueError, "n_new", n_new, f"at most {room}: the prompt takes {len(prompt)} "
+                     f"of {self.n_context} positions")
+        cached = check_flag("cached", cached)
+        _check_attends(attend, len(self.blocks))
+        choice = check_choice(rng, temperature, top_k)
+        return self._stream(prompt, n_new, choice, cached, attend)
+
+    def _stream(self, prompt, n_new, choice, cached, attend):
+        """Give the tokens, each as soon as it is chosen."""
+        caches = self.new_caches(len(prompt) + n_new) if cached else None
+        tokens = prompt
+        for _ in range(n_new):
+            last = self.hidden(tokens, caches=caches, attend=attend)[-1:]
+            token = choose_token(self._scores(last)[0], **choice)
+            yield token
+            tokens = np.array([token]) if cached else np.append(tokens, token)
+
+    def _scores(self, x):
+        x, output = in_working_type(x, self.output)
+        return product(x, output).astype(self.dtype, copy=False)
+
+    def _check_room(self, name, past, n):
+        if past + n > self.n_context:
+            complain(ValueError, name, f"{n} tokens" + f" after {past}" * bool(past),
+                     f"at most {self.n_context - past}: the context has {self.n_context} positions",
+                     "Shorten the text, or leave out its beginning.")
+
+
+def _shapes(d_model, d_queries, d_keys, d_feed):
+    """Return the shape of each weight of a block."""
+    return {"attention_gain": (d_model,), "wq": (d_model, d_queries), "wk": (d_model, d_keys),
+            "wv": (d_model, d_keys), "wo": (d_queries, d_model), "feed_gain": (d_model,),
+            "w_gate": (d_model, d_feed), "w_up": (d_model, d_feed), "w_down": (d_feed, d_model)}
+
+
+def _check_names(name, weights):
+    """Return the weights of a block, if all of them are there and nothing else is."""
+    names = list(_shapes(0, 0, 0, 0))
+    if not isinstance(weights, dict) or set(weights) != set(names):
+        came = sorted(map(str, weights)) if isinstance(weights, dict) else describe(weights)
+        complain(TypeError, name, came, f"a dict of {', '.join(names)}")
+    return weights
+
+
+def _check_block(x, weights):
+    """Return ``x`` and the weights, checked so far that nothing fails once attention is done."""
+    x = check_floating("x", x, "(..., n, d_model)")
+    w = _check_names("weights", weights)
+    for name in ("attention_gain", "feed_gain"):
+        check_gain(name, w[name], x)
+    check_feed_forward(x, w["w_gate"], w["w_up"], w["w_down"])
+    for name in ("wo", "w_down"):
+        check_same_length("x", x.shape[-1], name, np.shape(w[name])[-1], "d_model",
+                          "What a part finds is added to x.")
+    return x, w
+
+
+def _check_ends(embedding, gain, output):
+    embedding = check_floating("embedding", embedding, "(n_vocab, d_model)")
+    gain = check_gain("gain", gain, embedding)
+    tied = output is None
+    output = embedding.swapaxes(-1, -2) if tied else check_floating("output", output,
+                                                                    "(d_model, n_vocab)")
+    if embedding.ndim != 2 or output.shape != embedding.shape[::-1]:
+        complain(ValueError, "embedding" if tied else "output",
+                 f"embedding {embedding.shape}" + f", output {output.shape}" * (not tied),
+                 "(n_vocab, d_model) and (d_model, n_vocab)")
+    return embedding, gain, output
+
+
+def _check_blocks(blocks, d_model, n_heads, n_kv_heads):
+    """Return the blocks' weights as arrays, all of the shapes that follow from the first block."""
+    if not isinstance(blocks, list | tuple):
+        complain(TypeError, "blocks", describe(blocks), "a list of dicts, one for each block")
+    if n_heads % n_kv_heads:
+        complain(ValueError, "n_kv_heads", n_kv_heads, f"a divisor of n_heads = {n_heads}")
+    checked = []
+    for i, weights in enumerate(blocks):
+        arrays = {name: check_floating(f"blocks[{i}]: {name}", w, "of weights", min_axes=1)
+                  for name, w in _check_names(f"blocks[{i}]", weights).items()}
+        checked.append(arrays)
+        first = checked[0]
+        d_head = first["wq"].shape[-1] // n_heads // 2 * 2  # even, for the rotation
+        shapes = _shapes(d_model, n_heads * d_head, n_kv_heads * d_head, first["w_gate"].shape[-1])
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                complain(ValueError, f"blocks[{i}]: {name}", f"shape {arrays[name].shape}",
+                         f"shape {shape}", f"There are {n_heads} heads, of an even d_head, and "
+                         f"{n_kv_heads} of keys and values.")
+    return checked
+
+
+def _check_tokens(name, tokens, n_vocab):
+    """Return ids of tokens as an array, if each of them is in the vocabulary."""
+    tokens = as_array(name, tokens, "ids (..., n)")
+    if not tokens.size:
+        tokens = tokens.astype(np.intp)  # an empty list has a floating type
+    if tokens.dtype.kind not in "iu":
+        complain(TypeError, name, describe(tokens), "whole numbers, the ids of tokens")
+    if not tokens.ndim:
+        complain(ValueError, name, "a single id", "shape (..., n)", f"Write [{tokens}].")
+    outside = (tokens < 0) | (tokens >= n_vocab)
+    if outside.any():
+        complain(ValueError, name, f"the id {tokens[outside][0]}", f"ids from 0 to {n_vocab - 1}",
+                 "Was the text cut into tokens by the tokenizer of another model?")
+    return tokens
+
+
+def _check_caches(caches, n_blocks):
+    """Return a cache, or None, for each block, and how many positions they hold already."""
+    if caches is None:
+        return [None] * n_blocks, 0
+    if not isinstance(caches, list | tuple) or len(caches) != n_blocks:
+        complain(TypeError, "caches", f"{describe(caches)}", f"a list of {n_blocks} caches, one "
+                 "for each block", "decoder.new_caches() makes them.")
+    pasts = {len(cache) for cache in caches} or {0}
+    if len(pasts) > 1:
+        complain(ValueError, "caches", f"caches of {sorted(pasts)} positions", "as many in each")
+    return caches, pasts.pop()
+
+
+def _check_attends(attend, n_blocks):
+    """Return the function that attends in each block."""
+    attends = list(attend) if isinstance(attend, list | tuple) else [attend] * n_blocks
+    if len(attends) != n_blocks:
+        complain(ValueError, "attend", f"{len(attends)} functions", f"one for each of {n_blocks}")
+    wanted = "a function, called as attend(q, k, v, mask=mask), or a list of them"
+    return [check_callable("attend", function, wanted) for function in attends]
