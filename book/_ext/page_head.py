@@ -1,5 +1,6 @@
 """What a page says to those who search and share it, the theme's repairs, and the 404 page."""
 
+import base64
 import os
 import re
 from html import escape, unescape
@@ -11,6 +12,8 @@ LONGEST_DESCRIPTION = 160
 UNNAMED = '<summary aria-label="Toggle hidden content">'  # hides what the line itself says
 TAG = re.compile(r"<[^>]+>")
 PICTURES = "_static/preview"
+ICON = Path(__file__).resolve().parents[1] / "_static" / "favicon.svg"
+START = "index"  # the site's address without a page
 PAPER, TEXT, QUERY, KEY, VALUE = "#FFFFFF", "#1A1D21", "#1F6FB2", "#A8480B", "#16765A"
 
 
@@ -38,16 +41,20 @@ def picture_name(pagename):
 
 def describe_page(app, pagename, templatename, context, doctree):
     """Give the page its description, and what a link to it shows elsewhere."""
+    if pagename == START:  # which only leads on
+        pagename, doctree = app.config.root_doc, app.env.get_doctree(app.config.root_doc)
     text, title = description(app, doctree), unescape(TAG.sub("", context.get("title") or ""))
-    said = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title,
-            "og:description": text}
-    site = os.environ.get("SITE_URL")
+    said = {"og:type": "article", "og:site_name": app.config.html_title,
+            "og:title": title or app.config.html_title, "og:description": text}
+    lines = [f'<meta name="description" content="{escape(text)}" />']
+    site, card = os.environ.get("SITE_URL"), "summary"
     if site and doctree is not None:  # a picture's address has to be a whole one
-        said["og:url"] = f"{site.rstrip('/')}/{pagename}.html"
-        said["og:image"] = f"{site.rstrip('/')}/{picture_name(pagename)}"
-        said["og:image:alt"] = title
-    lines = [f'<meta name="description" content="{escape(text)}" />',
-             '<meta name="twitter:card" content="summary_large_image" />']
+        site, card = site.rstrip("/"), "summary_large_image"
+        said["og:url"] = f"{site}/{pagename}.html"
+        said["og:image"] = f"{site}/{picture_name(pagename)}"
+        said["og:image:alt"] = said["og:title"]
+        lines.append(f'<link rel="canonical" href="{escape(said["og:url"])}" />')
+    lines.append(f'<meta name="twitter:card" content="{card}" />')
     lines += [f'<meta property="{name}" content="{escape(value)}" />'
               for name, value in said.items()]
     context["metatags"] = "\n".join([context.get("metatags") or "", *lines])
@@ -99,8 +106,18 @@ def not_found(app):
     yield "404", {"chapters": chapters, "project": app.config.html_title}, "404.html"
 
 
+def start(app):
+    """Add the page at the site's bare address: the builder's own has neither title nor icon."""
+    icon = ICON.read_bytes()
+    page = {"start": f"{app.config.root_doc}.html", "project": app.config.html_title,
+            # The page is left before a browser has fetched an icon.
+            "icon": f"data:image/svg+xml;base64,{base64.b64encode(icon).decode()}"}
+    yield START, page, "start.html"
+
+
 def setup(app):
     app.connect("html-page-context", describe_page)
+    app.connect("html-collect-pages", start)
     app.connect("html-page-context", name_folds)
     app.connect("html-collect-pages", not_found)
     app.connect("build-finished", draw_previews)

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.server
+import os
 import sys
 import threading
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from tornado.httpserver import HTTPServer
 
 ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "_build" / "html"
+SITE = Path(os.environ.get("BUILT_SITE") or ROOT / "_build" / "html")
 OTHER_NAME = "book.test"  # of this machine, for the browser; not loopback, so not trusted by it
 sys.path.insert(0, str(ROOT / "tools"))
 
