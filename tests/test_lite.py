@@ -102,7 +102,20 @@ def test_chapter_that_cannot_run_there_says_why(tmp_path):
     (tmp_path / "lite" / "index.html").write_text("here", encoding="utf-8")
     reason = {"notebooks/11_x": "It reads 90 MB of weights"}
     html = launch.line(site(tmp_path, **reason), "notebooks/11_x", path_to)
-    assert "It reads 90 MB of weights." in html and "launch-run" not in html
+    assert "It reads 90 MB of weights. Download the chapter and run it in JupyterLab." in html
+    assert "launch-run" not in html and "lite/" not in html
+    assert 'download="11_x.ipynb"' in html and "#run-it-on-your-machine" in html
+
+
+def test_chapter_that_cannot_run_there_is_not_put_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_lite, "ROOT", tmp_path)
+    for name in ("01_x", "11_x"):
+        (tmp_path / "notebooks").mkdir(exist_ok=True)
+        (tmp_path / "notebooks" / f"{name}.ipynb").write_text("{}", encoding="utf-8")
+    for left_out, names in [("{}", ["01_x", "11_x"]), ("{notebooks/11_x: It reads}", ["01_x"])]:
+        (tmp_path / "_config.yml").write_text(
+            f"sphinx: {{config: {{launch_not_in_browser: {left_out}}}}}", encoding="utf-8")
+        assert [path.stem for path in build_lite.chapters()] == names
 
 
 def test_list_and_packages_agree():

@@ -17,6 +17,8 @@ import time
 import zipfile
 from pathlib import Path
 
+import yaml
+
 import fetch_pyodide
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,14 +97,22 @@ def use_cdn(settings, cdn, address):
 
 
 def copy_contents(folder):
-    """Copy the chapters, and the pages and sources that they link to."""
-    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+    """Copy the chapters that run in a browser, and the pages and sources that they link to."""
+    for path in chapters():
         copy(path, folder / path.name)
     for path in sorted((ROOT / "book").glob("*.md")):
         text = path.read_text(encoding="utf-8").replace("](../notebooks/", "](../")
         copy(path, folder / "book" / path.name).write_text(text, encoding="utf-8")
     for path in sorted((ROOT / "src" / "attention_book").rglob("*.py")):
         copy(path, folder / path.relative_to(ROOT))
+
+
+def chapters():
+    """Return the chapters' files without those of which _config.yml says why they cannot run."""
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    left_out = settings["sphinx"]["config"]["launch_not_in_browser"]
+    return [path for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+            if f"notebooks/{path.stem}" not in left_out]
 
 
 def copy(source, target):

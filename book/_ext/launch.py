@@ -29,7 +29,7 @@ def why_off(app, docname):
 def button(reason, address):
     if reason:
         return (f'<span class="launch-off"><strong>Run in your browser</strong> is off. '
-                f"{escape(reason)}.</span>")
+                f"{escape(reason)}. Download the chapter and run it in JupyterLab.</span>")
     says = "Opens the chapter as a notebook that runs here; nothing is installed"
     return (f'<a class="launch-run" href="{escape(address)}" title="{says}">'
             f"Run in your browser</a>")
