@@ -112,7 +112,39 @@ def layer_unscaled_and_backwards(*args):
     return layer(*args, backwards=True)
 
 
+def norm_of_sums_with_epsilon_outside(x, gain, eps):
+    return x / (np.sqrt((x * x).sum(1)) + eps)[:, None] * gain
+
+
+def norm_of_columns_without_gain(x, gain, eps):
+    return x / np.sqrt((x * x).mean(0) + eps)
+
+
+def clockwise_from_zero(x, positions):
+    d = x.shape[1]
+    c, s = (f(np.outer(np.arange(len(x)), 1e4 ** (-np.arange(0, d, 2) / d))) for f in (
+        np.cos, np.sin))
+    a, b = x[:, ::2], x[:, 1::2]
+    return np.dstack([a * c + b * s, b * c - a * s]).reshape(x.shape)
+
+
+def halves_at_one_frequency(x, positions):
+    c, s = np.cos(positions)[:, None], np.sin(positions)[:, None]
+    a, b = np.split(x, 2, axis=1)
+    return np.hstack([a * c - b * s, a * s + b * c])
+
+
+def block_that_replaces_then_leaves_out_a_norm(x, attend, feed_forward, norm):
+    x = attend(norm(x))
+    return x + feed_forward(x)
+
+
 @pytest.mark.parametrize(("exercise", "answer", "first", "later"), [
+    ("rms_norm", norm_of_sums_with_epsilon_outside, "sum-not-mean", "the epsilon"),
+    ("rms_norm", norm_of_columns_without_gain, "wrong-axis", "the gain"),
+    ("rotary", clockwise_from_zero, "ignores-positions", "the turn"),
+    ("rotary", halves_at_one_frequency, "halves-not-pairs", "the frequencies"),
+    ("block", block_that_replaces_then_leaves_out_a_norm, "no-residual", "the norms"),
     ("attention", attention_unscaled_and_summed_over_queries, "unscaled", "the weights"),
     ("self_attention", self_attention_keys_for_values_unscaled, "keys-values-swapped",
      "the scale"),
