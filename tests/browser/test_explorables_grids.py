@@ -267,7 +267,7 @@ class TestCache:
         press(page, "head", "ArrowRight")
         check_cache(page, Cache(step=7, cached=False, n_kv_heads=2, head=2))
         says(page, "“sat”, without a cache: 112 scores in this step, 336 so far")
-        assert page.locator('[data-value="group"]').inner_text() == "2, 3"
+        assert page.locator('[data-value="served"]').inner_text() == "query heads 2, 3"
 
     def test_controls_by_pointer(self, opened):
         page = opened(Cache(), 390)

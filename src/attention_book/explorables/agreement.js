@@ -24,7 +24,7 @@ function render({ model, el }) {
   el.append(drawing, html("div", { class: "ab-side" },
     ...["query", "key"].map((name) => coordinates(model, name)), values, state));
 
-  return follow(model, ["query", "key"], () => {
+  follow(model, ["query", "key"], () => {
     const q = model.get("query"), k = model.get("key"), { product, along, cosine, foot } = compared(q, k);
     arrows.forEach((draw) => draw());
     line(shadow, [0, 0], foot);

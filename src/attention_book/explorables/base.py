@@ -61,8 +61,8 @@ class Explorable(anywidget.AnyWidget):
         before = self.picture()._repr_mimebundle_()["text/html"]
         return (f'<style>{style()}</style>\n<div class="ab-explorable" role="figure" '
                 f'aria-label="{escape(self.caption)}" data-explorable="{self.kind}" '
-                f'data-state="{state}">\n<div class="ab-before">{before}</div>\n'
-                f'<p class="ab-caption">{escape(self.caption)}</p>\n</div>\n'
+                f'data-state="{state}">\n<p class="ab-caption">{escape(self.caption)}</p>\n'
+                f'<div class="ab-before">{before}</div>\n</div>\n'
                 f'<script type="module">{script}\nmountAll("{self.kind}", render);\n</script>')
 
     def __repr__(self):

@@ -12,7 +12,7 @@ function render({ model, el }) {
   el.append(wide(steps, html("div", { class: "ab-row" }, ...controls(model))), wide(weights, store, legend(), values),
     wide(counters(counted), state));
   let built, drawStore;
-  return follow(model, ["step", "cached", "n_kv_heads", "head"], () => {
+  follow(model, ["step", "cached", "n_kv_heads", "head"], () => {
     const n = model.get("n_kv_heads"), step = model.get("step"), results = layer(model);
     if (built !== n) {
       const [table, draw] = heatMap("store", { title: "Keys and values", rows: labels(n), columns: tokens });
@@ -78,10 +78,11 @@ function facts(model, mixture) {
   const step = model.get("step"), head = model.get("head"), a = tokenBytes(model, model.get("n_kv_heads"));
   const shares = Array.from({ length: heads(model) }, (_, h) => h).filter((h) => group(model, h) === group(model, head));
   return [
-    ...entry("heads that share keys and values", "group", shares.join(","), shares.join(", ")),
+    ...entry(`K ${group(model, head)} and V ${group(model, head)} serve`, "served", JSON.stringify(shares),
+      `query head${shares.length > 1 ? "s" : ""} ${shares.join(", ")}`),
     ...mixture.flatMap((x, f) => entry(`mixture of “${model.get("tokens")[step - 1]}”, feature ${f}`, `mixture-${f}`, x)),
     ...entry("the cache holds (float32)", "held", model.get("cached") ? step * a : 0, `${whole(model.get("cached") ? step * a : 0)} bytes`),
-    ...entry("without sharing, it would", "unshared", step * tokenBytes(model, heads(model)),
+    ...entry("without sharing", "unshared", step * tokenBytes(model, heads(model)),
       `${whole(step * tokenBytes(model, heads(model)))} bytes`),
   ];
 }

@@ -12,7 +12,7 @@ function render({ model, el }) {
   const wide = (...children) => html("div", { class: "ab-wide" }, ...children);
   el.append(wide(questions(model), heads(model)), wide(weights, received), wide(way(model), steps, now, moving, state));
   let built, maps;
-  return follow(model, ["questions", "n_heads", "way", "step"], () => {
+  follow(model, ["questions", "n_heads", "way", "step"], () => {
     const n = model.get("n_heads"), results = attendAll(model);
     if (built !== n) {
       maps = build(tokens, n);

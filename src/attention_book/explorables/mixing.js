@@ -27,7 +27,7 @@ function render({ model, el }) {
     html("div", { class: "ab-wide" }, html("table", { class: "ab-table" },
       html("caption", {}, "What the chosen word computes"), heading(), rows, mixture), state),
     editor(model));
-  return follow(model, ["word", "features"], () => {
+  follow(model, ["word", "features"], () => {
     const word = model.get("word"), result = head(model);
     words.forEach((one, i) => set(one, "aria-pressed", String(i === word)));
     rows.replaceChildren(...TOKENS.map((token, i) => line(token, i, result)));
@@ -74,9 +74,7 @@ function editor(model) {
     });
     return field;
   });
-  const update = () => fields.forEach((field, at) => { field.value = model.get("features")[at]; });
-  model.on("change:features", update);
-  update();
+  follow(model, ["features"], () => fields.forEach((field, at) => { field.value = model.get("features")[at]; }));
   const row = (token, i) => html("tr", {}, html("th", { scope: "row" }, token),
     ...fields.slice(i * FEATURES.length, (i + 1) * FEATURES.length).map((field) => html("td", {}, field)));
   return html("details", { class: "ab-wide", open: true }, html("summary", {}, "Change what each word is"),

@@ -79,11 +79,10 @@ function change(model, values) {
   model.save_changes();
 }
 
-/** Call `redraw` now, and whenever one of these values changes; return what ends that. */
+/** Call `redraw` now, and whenever one of these values changes. */
 function follow(model, names, redraw) {
   for (const name of names) model.on(`change:${name}`, redraw);
   redraw();
-  return () => names.forEach((name) => model.off(`change:${name}`, redraw));
 }
 
 /** A labelled slider for one value of the model; `read` and `write` turn it into a position. */
@@ -93,14 +92,12 @@ function slider(model, name, { label, min, max, step, show = number, read = (x) 
     type: "range", min, max, step, "data-control": name,
     oninput: () => change(model, { [name]: write(Number(input.value)) }),
   });
-  const update = () => {
+  follow(model, [name], () => {
     const value = model.get(name);
     input.value = read(value);
     shown.textContent = show(value);
     input.setAttribute("aria-valuetext", show(value));
-  };
-  model.on(`change:${name}`, update);
-  update();
+  });
   return html("label", { class: "ab-control" }, html("span", {}, label), input, shown);
 }
 
@@ -110,11 +107,9 @@ function choice(model, name, { label, options }) {
     "data-control": name,
     onchange: () => change(model, { [name]: options[select.selectedIndex][0] }),
   }, ...options.map(([, text]) => html("option", {}, text)));
-  const update = () => {
+  follow(model, [name], () => {
     select.selectedIndex = options.findIndex(([value]) => value === model.get(name));
-  };
-  model.on(`change:${name}`, update);
-  update();
+  });
   return html("label", { class: "ab-control" }, html("span", {}, label), select);
 }
 
@@ -127,9 +122,7 @@ function toggle(model, name, label) {
   const input = html("input", {
     type: "checkbox", "data-control": name, onchange: () => change(model, { [name]: input.checked }),
   });
-  const update = () => { input.checked = model.get(name); };
-  model.on(`change:${name}`, update);
-  update();
+  follow(model, [name], () => { input.checked = model.get(name); });
   return html("label", { class: "ab-control" }, input, html("span", {}, label));
 }
 
@@ -201,9 +194,6 @@ function paint(one, name, index, { x, text, share = 0, look, lit }, pick) {
   one.replaceChildren(masked ? html("span", { class: "ab-unseen" }, "masked") : text ?? number(x));
 }
 
-/** What hatched cells mean. */
-const maskedLegend = () => html("p", { class: "ab-legend" }, html("span", { class: "ab-swatch ab-masked" }), " masked");
-
 /** Let pointer and arrow keys move an element: `moved(x, y)` in the drawing's own units. */
 function draggable(handle, drawing, { at, moved, step }) {
   const point = (event) => {
@@ -244,13 +234,16 @@ function spoken() {
 /** Whether the reader wants no motion. */
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** In a live notebook: what a page puts around a figure, its stage and its caption. */
+/** In a live notebook: put caption and stage around a figure; return what ends it when the view closes. */
 function live(render) {
   return ({ model, el }) => {
-    const stage = html("div", { class: "ab-stage" });
+    const keep = ({ target }) => set(target, "data-lm-suppress-shortcuts", true); // arrow keys are JupyterLab's too
+    const stage = html("div", { class: "ab-stage", onfocusin: keep }), heard = [];
     el.classList.add("ab-explorable");
-    el.append(stage, html("p", { class: "ab-caption" }, model.get("_caption")));
-    return render({ model, el: stage });
+    el.append(html("p", { class: "ab-caption" }, model.get("_caption")), stage);
+    const on = (event, listener) => { heard.push([event, listener]); model.on(event, listener); };
+    render({ el: stage, model: { ...model, on } });
+    return () => heard.forEach(([event, listener]) => model.off(event, listener));
   };
 }
 
@@ -268,13 +261,10 @@ function mountAll(kind, render) {
         (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
       },
       on: (event, listener) => (listeners[event] ??= []).push(listener),
-      off: (event, listener) => {
-        listeners[event] = (listeners[event] ?? []).filter((other) => other !== listener);
-      },
-      save_changes: () => {},
+      save_changes: () => { el.dataset.state = JSON.stringify(state); },
     };
     const stage = html("div", { class: "ab-stage" });
     render({ model, el: stage });
-    el.querySelector(".ab-before").replaceWith(stage);
+    el.append(stage); // the picture stays, for print
   }
 }

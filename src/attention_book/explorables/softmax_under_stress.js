@@ -27,7 +27,7 @@ function render({ model, el }) {
   const strips = html("div", { class: "ab-wide" }), tables = html("div", { class: "ab-wide" });
   const [state, say] = spoken();
   el.append(...controls(model), strips, tables, html("div", { class: "ab-wide" }, state));
-  return follow(model, ["logits", "temperature", "shift"], () => {
+  follow(model, ["logits", "temperature", "shift"], () => {
     const exact = softmax(model.get("logits").map((logit) => logit / model.get("temperature")));
     const said = [], drawn = Object.entries(TYPES).map(([name, round]) => {
       const results = [false, true].map((subtract) => judged(model, round, subtract, exact));

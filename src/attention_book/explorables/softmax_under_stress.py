@@ -85,7 +85,7 @@ class SoftmaxUnderStress(Explorable):
                 way: [self._result(dtype, shift, subtract).error for shift in SHIFTS]
                 for way, subtract in (("naive", False), ("stable", True))
             }, log="y", xlabel="shift of all logits", ylabel="largest error of a weight",
-                title=f"In {name} the naive softmax ends", width=400)
+                title=f"In {name} the naive softmax breaks where its line ends", width=400)
             for name, dtype in TYPES.items()])
 
     def _result(self, dtype, shift, subtract):

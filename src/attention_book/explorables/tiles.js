@@ -10,7 +10,7 @@ function render({ model, el }) {
   const history = html("div", {}), here = html("p", { class: "ab-legend" }), [state, say] = spoken();
   el.append(wide(steps), html("div", { class: "ab-board" }, board, here, legend()),
     html("div", { class: "ab-side" }, ...controls(model), values, html("p", { class: "ab-legend" }, "Held, as a part of the dense matrix:"), strip), wide(history, state));
-  return follow(model, ["query_chunk", "key_chunk", "causal", "step", "row"], () => {
+  follow(model, ["query_chunk", "key_chunk", "causal", "step", "row"], () => {
     const all = tiles(model), step = Math.min(model.get("step"), all.length), scores = allScores(model);
     const lines = running(model, scores, all.slice(0, step));
     walk();
@@ -112,7 +112,7 @@ function choose(model, board, event) {
 const memory = (held, dense, step, computed, all) => [
   ...entry("numbers held now", "held", held, number(held, 0)),
   ...entry("the dense matrix", "dense", dense, number(dense, 0)),
-  ...entry("bytes, in float32", "bytes", held * BYTES, `${held * BYTES} against ${dense * BYTES}`),
+  ...entry("bytes, in float32", "bytes", held * BYTES, `${held * BYTES} of ${dense * BYTES}`),
   ...entry("tiles computed", "computed", step, `${step} of ${computed}`),
   ...entry("tiles skipped", "skipped", all - computed, number(all - computed, 0)),
 ];
@@ -126,7 +126,7 @@ function table(model, lines, finished) {
     const largest = s.length ? cell("largest", i, Math.max(...s)) : html("td", {}, "masked");
     largest.classList.add("ab-roomy");
     return html("tr", { class: i === lines.length - 1 && "ab-strong" },
-      html("th", { scope: "row" }, span(key, model.get("key_chunk"))), largest, cell("maximum", i, m),
+      html("th", { scope: "row" }, `${key}–${key + model.get("key_chunk") - 1}`), largest, cell("maximum", i, m),
       cell("factor", i, factor, { text: small(factor) }), cell("total", i, l), ...acc.map((x, f) => cell("accumulator", `${i},${f}`, x)));
   };
   const { l, acc } = lines.at(-1) ?? {};

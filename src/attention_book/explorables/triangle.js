@@ -8,10 +8,10 @@ function render({ model, el }) {
   const maps = { scores: map("scores", "Scores"), mask: map("mask", "Mask"), weights: map("weights", "Weights") };
   maps.scores[0].classList.add("ab-scores");
   const rows = html("tbody", {}), probe = button("", () => change(model, { changed: !model.get("changed") }), { "data-control": "changed" });
-  const here = html("p", { class: "ab-wide ab-legend" }), [state, say] = spoken();
-  el.append(...controls(model, tokens, probe), here, ...Object.values(maps).map(([table]) => side(table)),
-    side(outputs(rows)), html("div", { class: "ab-wide" }, legend(), state));
-  return follow(model, STATE, () => {
+  const here = html("p", { class: "ab-wide ab-legend" }), [state, say] = spoken(), { hidden, changed } = controls(model, tokens, probe);
+  el.append(...hidden, here, ...Object.values(maps).map(([table]) => side(table)),
+    side(...changed, outputs(rows)), html("div", { class: "ab-wide" }, legend(), state));
+  follow(model, STATE, () => {
     const now = heads(model, model.get("changed")), before = heads(model, false);
     const lit = { query: Math.max(model.get("query"), now.first), key: model.get("key") };
     for (const [name, [, draw]] of Object.entries(maps)) draw(cells(name, now, before, lit), now.first);
@@ -31,17 +31,14 @@ function controls(model, tokens, probe) {
   const whole = (x) => number(x, 0), n = tokens.length;
   const count = (name, label, min = 1, max = n, show = whole) => slider(model, name, { label, min, max, step: 1, show });
   const rule = choice(model, "rule", {
-    label: "may attend to", options: [["causal", "itself and before"], ["window", "the last few"], ["none", "everything"]],
+    label: "attends to", options: [["causal", "itself and before"], ["window", "the last few"], ["none", "everything"]],
   });
   const window = count("window", "window");
-  const update = () => { window.querySelector("input").disabled = model.get("rule") !== "window"; };
-  model.on("change:rule", update);
-  update();
-  return [
-    side(rule, window),
-    side(count("n_query", "queries, the last"), count("length", "real keys", 0)),
-    html("div", { class: "ab-wide" }, count("probe", "token to change", 0, n - 1, (i) => tokens[i]), probe),
-  ];
+  follow(model, ["rule"], () => { window.querySelector("input").disabled = model.get("rule") !== "window"; });
+  return {
+    hidden: [side(rule, window), side(count("n_query", "queries, the last"), count("length", "real keys", 0))],
+    changed: [count("probe", "token to change", 0, n - 1, (i) => tokens[i]), probe],
+  };
 }
 
 /** May the query at this position attend to this key? */

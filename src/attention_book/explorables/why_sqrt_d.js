@@ -8,15 +8,18 @@ let vectors; // drawn once for all figures of a page
 function render({ model, el }) {
   vectors ??= normals(N_QUERY * (1 + N_KEY) * D_MOST);
   const unscaled = side("q · k", "unscaled"), scaled = side("q · k / √d", "scaled");
-  const [state, say] = spoken();
-  el.append(controls(model), unscaled.element, scaled.element, html("div", { class: "ab-wide" }, state));
-  return follow(model, ["d", "query"], () => {
+  const measured = html("tbody", {}), [state, say] = spoken();
+  el.append(controls(model), unscaled.element, scaled.element, html("div", { class: "ab-wide" }, measures(measured), state));
+  follow(model, ["d", "query"], () => {
     const d = model.get("d"), query = model.get("query"), scores = allScores(d);
     const plain = unscaled.draw(scores, query);
     const even = scaled.draw(scores.map((score) => score * d ** -0.5), query);
+    measured.replaceChildren(...Object.entries(MEASURES).map(([key, label]) => html("tr", {},
+      html("th", { scope: "row" }, label), ...[["unscaled", plain], ["scaled", even]].map(([name, side]) =>
+        cell(`${name}-${key}`, null, side[key], { text: key === "gradient" ? small(side[key]) : number(side[key]) })))));
     say(`With d = ${d} the scores have a standard deviation of ${number(plain.spread)}, `
       + `divided by √d of ${number(even.spread)}. The largest weight of query ${query} is `
-      + `${number(plain.largest)}, with scaled scores ${number(even.largest)}.`);
+      + `${number(plain.most)}, with scaled scores ${number(even.most)}.`);
   });
 }
 
@@ -62,13 +65,13 @@ function allScores(d) {
   return scores;
 }
 
-/** One of the two halves; `draw(scores, query)` fills it and returns what is said about it. */
+/** One of the two halves; `draw(scores, query)` fills it and returns what is measured on it. */
 function side(title, name) {
-  const bars = svg("g", {}), rows = html("tbody", {}), values = html("dl", { class: "ab-values" });
+  const bars = svg("g", {}), rows = html("tbody", {});
   const drawing = svg("svg", {
     viewBox: `${-REACH} -58 ${2 * REACH} 58`, class: "ab-drawing ab-small", role: "img",
   }, bars);
-  const element = frame(title, drawing, rows, values);
+  const element = frame(title, drawing, rows);
   const draw = (scores, query) => {
     const row = rowOf(scores, query), spread = deviation(scores);
     histogram(bars, scores);
@@ -76,19 +79,18 @@ function side(title, name) {
     const weights = softmax(row);
     rows.replaceChildren(...row.map((score, j) => html("tr", {}, html("th", { scope: "row" }, j),
       cell(`${name}-scores`, j, score), cell(`${name}-weights`, j, weights[j], { bar: true }))));
-    values.replaceChildren(...measures(name, scores, row, spread));
-    return { spread, largest: Math.max(...weights) };
+    const tops = Array.from({ length: N_QUERY }, (_, i) => Math.max(...softmax(rowOf(scores, i))));
+    return { entropy: entropy(row), gradient: steepest(weights), spread, largest: mean(tops), most: tops[query] };
   };
   return { element, draw };
 }
 
-function frame(title, drawing, rows, values) {
+function frame(title, drawing, rows) {
   const ticks = [-REACH, 0, REACH].map((x) => html("span", {}, number(x, 0)));
   const head = ["key", "score", "weight"].map((text) => html("th", { scope: "col" }, text));
   return html("div", { class: "ab-half" }, html("p", { class: "ab-title" }, `Scores ${title}`), drawing,
     html("div", { class: "ab-ticks" }, ...ticks), html("table", { class: "ab-table" },
-      html("caption", {}, "The row of the chosen query"), html("thead", {}, html("tr", {}, ...head)), rows),
-    values);
+      html("caption", {}, "The chosen query’s row"), html("thead", {}, html("tr", {}, ...head)), rows));
 }
 
 const rowOf = (scores, query) => scores.slice(query * N_KEY, (query + 1) * N_KEY);
@@ -99,15 +101,15 @@ function deviation(scores) {
   return Math.sqrt(mean(scores.map((x) => (x - middle) ** 2)));
 }
 
-function measures(name, scores, row, spread) {
-  const gradient = steepest(softmax(row));
-  const largest = Array.from({ length: N_QUERY }, (_, i) => Math.max(...softmax(rowOf(scores, i))));
-  return [
-    ...entry("entropy, nats", `${name}-entropy`, entropy(row)),
-    ...entry("largest gradient entry", `${name}-gradient`, gradient, small(gradient)),
-    ...entry("deviation of all scores", `${name}-spread`, spread),
-    ...entry("largest weight, mean of all queries", `${name}-largest`, mean(largest)),
-  ];
+const MEASURES = {
+  entropy: "entropy of the weights, nats", gradient: "largest entry of the softmax’s gradient",
+  spread: "standard deviation of all scores", largest: "largest weight, mean of all queries",
+};
+
+function measures(rows) {
+  const head = ["q · k", "q · k / √d"].map((text) => html("th", { scope: "col" }, text));
+  return html("table", { class: "ab-table" }, html("caption", {}, "Both ways beside each other"),
+    html("thead", {}, html("tr", {}, html("td", {}), ...head)), rows);
 }
 
 /** Draw the bars, the highest as high as there is room. */
