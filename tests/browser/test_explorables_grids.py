@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from watching import Watch
 
 from attention_book.explorables import Cache, Heads, Tiles, Triangle
 
@@ -21,27 +22,36 @@ def static_picture(kind):
     return kind().picture()
 
 
+@pytest.fixture(scope="module")
+def reader(browser):
+    """Return one page for all tests, and the watch on it."""
+    context = browser.new_context()
+    yield context.new_page(), Watch(context, host="")
+    context.close()
+
+
 @pytest.fixture
-def opened(visit, monkeypatch):
+def opened(reader, monkeypatch):
     """Return a function that opens a figure on a page without Python; complaints fail the test.
 
     The picture that shows before the script runs is drawn once for each kind: drawing takes long.
     """
-    watches = []
+    page, watch = reader
+    watch.complaints.clear()
     for kind in FIGURES:
         picture = static_picture(kind)
         monkeypatch.setattr(kind, "picture", lambda self, picture=picture: picture)
 
     def open_page(figure, width=1280, theme="light", motion="no-preference"):
-        page, watch = visit("", width)
-        watches.append(watch)
+        page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(reduced_motion=motion)
+        page.mouse.move(0, 0)
         page.set_content(PAGE.format(theme=theme, look=LOOK, figure=figure.page()))
-        page.wait_for_selector(".ab-stage")
+        page.wait_for_selector(".ab-stage .ab-state:not(:empty)")
         return page
 
     yield open_page
-    assert [complaint for watch in watches for complaint in watch.complaints] == []
+    assert watch.complaints == []
 
 
 def shown(page, name):

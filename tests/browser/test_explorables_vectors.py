@@ -1,5 +1,7 @@
 """The moving figures of chapters 1 to 4 on a page without Python, driven as readers drive them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -30,11 +32,22 @@ def reader(browser):
     context.close()
 
 
+@cache
+def static_picture(kind):
+    return kind().picture()
+
+
 @pytest.fixture
-def show(reader, tmp_path):
-    """Return a function that opens a figure's page; at the end, nothing was complained about."""
+def show(reader, tmp_path, monkeypatch):
+    """Return a function that opens a figure's page; at the end, nothing was complained about.
+
+    The picture that shows before the script runs is drawn once for each kind: drawing takes long.
+    """
     page, watch = reader
     watch.complaints.clear()
+    for kind in FIGURES:
+        picture = static_picture(kind)
+        monkeypatch.setattr(kind, "picture", lambda self, picture=picture: picture)
 
     def open_page(figure, width=600):
         page.set_viewport_size({"width": width, "height": 900})

@@ -106,6 +106,7 @@ def test_address_that_is_not_there(visit, port, path):
 
 
 def test_address_of_the_site_leads_to_the_book(visit, plain_site):
+    assert (SITE / ".nojekyll").exists(), "GitHub Pages would leave out folders such as _static"
     page, watch = visit(urlsplit(plain_site).netloc)
     page.goto(plain_site)
     page.wait_for_url(f"{plain_site}book/index.html")

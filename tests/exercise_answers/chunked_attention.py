@@ -1149,7 +1149,7 @@ WRONG = {
         ([1.5, 2.5, 2.75, 2.36], "not-rescaled"),
         ([1.5, 1.75, 2, 3.25], "accumulator-not-rescaled"),
         ([1.5, 4, 4.25, 2.2], "rescaled-upside-down"), ([6, 14, 16, 2.5], "no-max-shift"),
-        ([6, 8, 2, 2.5], "chunks-alone"), ([1.5, 1, 1, 2.5], "chunks-alone"),
+        ([6, 8, 2, 2.5], "no-max-shift"), ([1.5, 1, 1, 2.5], "chunks-alone"),
         ([1.5, 1.75, 2, 5], "not-divided"), ([1.5, 1.75, 8, 2.5], "max-not-carried"),
         ([1, 1, 1, 2.5], "normalised-each-chunk"), ([0.75, 1.75, 2, 2.5],
                                                     "maximum-known-in-advance"),
@@ -1208,7 +1208,7 @@ WRONG = {
         (unscaled_and_never_repaired, None),
         (turned_around_after_the_first, "rescaled-upside-down"),
         (running_mixture, "normalised-each-chunk"), (very_low_start, "starts-at-zero"),
-        (nearest_key, "best-key-only"),
+        (nearest_key, "best-key-only"), (queries_in_blocks, "blocks-of-queries"),
     ],
     "chunked_causal_attention": [
         (triangle_in_every_chunk, "chunk-local-positions"),
@@ -1245,7 +1245,7 @@ RIGHT = {
     "online_softmax_step": [if_it_rises, kept_axes, sum_as_a_column],
     "fault_three_workers": [mended, one_maximum_first, one_after_another],
     "chunked_attention": [loop_of_steps, like_the_workers, query_after_query, maximum_first,
-                          sections, totals_stacked, queries_in_blocks, lists_of_numbers],
+                          sections, totals_stacked, lists_of_numbers],
     "chunked_causal_attention": [positions_compared, triangle_moved, each_query_to_its_past,
                                  blocks_with_triangle],
 }

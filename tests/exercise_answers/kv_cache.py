@@ -666,7 +666,6 @@ WRONG = {
         (has_one_maximum, "global-max"),
         (fills_with_a_hundred, "finite-fill"),
         (has_no_scale, "unscaled"),
-        (calls_it, "calls-the-package"),
     ],
     "fault_decode_loop": [
         (reads_up_to_t, "forgets-current-token"),
@@ -688,7 +687,7 @@ RIGHT = {
     "cache_bytes": [bytes_by_product, bytes_by_arrays, bytes_token_by_token],
     "decode_step": [step_with_vstack, step_by_calling_attention, step_with_lists],
     "attend_with_past": [past_with_a_mask, past_with_a_bottom_of_the_triangle, past_token_by_token,
-                         past_with_softmax_and_mask],
+                         past_with_softmax_and_mask, calls_it],
     "fault_decode_loop": [mended_in_one_line, mended_with_growing_lists,
                           mended_by_hiding_the_empty],
 }

@@ -722,7 +722,7 @@ WRONG = {
         (ignores_n_heads, "one-wide-head"),
         (forgets_the_mask, "no-mask"),
         (reshapes_only, "reshape-without-transpose"),
-        (forgets_to_turn_back, "reshape-without-transpose"),
+        (forgets_to_turn_back, "merged-without-transpose"),
         (averages, "heads-averaged"),
         (averages_the_outputs, "heads-averaged"),
         (takes_rows_of_the_weights, "heads-averaged"),

@@ -731,7 +731,7 @@ WRONG = {
         (heads_in_reverse_order, "heads-reversed"),
         (heads_joined_by_reshape, "no-transpose"),
         (heads_one_left_out, "head-left-out"),
-        (heads_into_integers, "hard-coded"),
+        (heads_into_integers, "wrong-dtype"),
     ],
     "causal_multi_head_attention": [
         (layer_without_mask, "no-mask"),
@@ -739,7 +739,7 @@ WRONG = {
         (layer_of_a_single_head, "one-wide-head"),
         (layer_wo_forgotten, "no-output-projection"),
         (layer_heads_reshaped_not_cut, "reshape-without-transpose"),
-        (layer_merged_by_reshape, "reshape-without-transpose"),
+        (layer_merged_by_reshape, "merged-without-transpose"),
         (layer_overflows, "no-max-shift"),
         (layer_maximum_of_hidden_scores, "renormalised-too-late"),
         (layer_one_maximum_for_all_heads, "global-max"),

@@ -37,7 +37,7 @@ _CATALOGUE = Catalogue(exercise for chapter in _CHAPTERS
 _BY_ID = {exercise.id: exercise for exercise in _CATALOGUE}
 
 
-def check(exercise_id, answer=_MISSING):
+def check(exercise_id=_MISSING, answer=_MISSING):
     """Judge an answer and say what is wrong with it.
 
     Parameters
@@ -68,7 +68,7 @@ def check(exercise_id, answer=_MISSING):
     >>> check("softmax", ...).diagnosis
     'not-attempted'
     """
-    exercise = _find(exercise_id)
+    exercise = _find(exercise_id, answer)
     if answer is _MISSING:
         kind = "your prediction" if exercise.predicts else "your function"
         raise TypeError(f'answer: got nothing; wanted {kind}: check("{exercise.id}", …)')
@@ -80,7 +80,7 @@ def check(exercise_id, answer=_MISSING):
     return result
 
 
-def hint(exercise_id):
+def hint(exercise_id=_MISSING):
     """Return the next hint for an exercise: one more at each call, three in all."""
     exercise = _find(exercise_id)
     given = _hints_given.get(exercise.id, 0)
@@ -102,12 +102,18 @@ def catalogue():
     return _CATALOGUE
 
 
-def _find(exercise_id):
+def _find(exercise_id, answer=_MISSING):
+    every = ", ".join(_BY_ID)
     if not isinstance(exercise_id, str):
-        raise TypeError(f"exercise_id: got a value of type {type(exercise_id).__name__}; wanted "
-                        'the exercise\'s id as text, before the answer: check("softmax", softmax)')
+        got = ("nothing" if exercise_id is _MISSING else
+               f"a value of type {type(exercise_id).__name__}")
+        if isinstance(answer, str):
+            got += f', and the text "{answer[:_LONGEST]}" after it; the id comes first'
+        raise TypeError(f"exercise_id: got {got}; wanted the exercise's id as text, as in "
+                        f'check("softmax", my_softmax) and hint("softmax"). The exercises are '
+                        f"{every}.")
     if exercise_id not in _BY_ID:
-        got, every = exercise_id[:_LONGEST], ", ".join(_BY_ID)
+        got = exercise_id[:_LONGEST]
         near = difflib.get_close_matches(got, _BY_ID, n=1, cutoff=0.5)
         asked = (f'did you mean "{near[0]}"? The exercises are {every}' if near
                  else f"wanted one of {every}")

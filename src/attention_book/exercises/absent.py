@@ -15,9 +15,12 @@ def no_answer(exercise, answer):
                        f"What do you predict? Write down {exercise.signature}.")
     if not exercise.predicts and not callable(answer):
         described = describe(answer)
+        question = ("Is your function's name in quotation marks? Hand in the function itself, by "
+                    "its name without them." if described == "text" else
+                    "Did you call your function? Hand in the function itself, by its name "
+                    "without parentheses.")
         return Problem("not-a-function", f"{described[0].upper()}{described[1:]} was handed in, "
-                       "not a function", "Did you call your function? Hand in the function "
-                       "itself, by its name without parentheses.")
+                       "not a function", question)
     return None
 
 

@@ -13,6 +13,7 @@ from attention_book.exercises.building_blocks import (
 )
 from attention_book.exercises.leak_tests import LEAKS_FUTURE
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.probes import Probe, of_tokens
 from attention_book.exercises.stages import OF_A_CAUSAL_HEAD, PROJECTIONS
 
 CHAPTER = "05_causal_mask"
@@ -767,7 +768,9 @@ _FAULT = Exercise(
             ways=(_axis_missing, lambda lengths, n: _axis_missing(lengths, n)[None],
                   lambda lengths, n: _axis_missing(lengths, n).astype(float),
                   lambda lengths, n: np.tri(n, dtype=bool)
-                  & (np.arange(n) >= n - lengths[:, None]).T),
+                  & (np.arange(n) >= n - lengths[:, None]).T,
+                  lambda lengths, n: np.broadcast_to(_axis_missing(lengths, n),
+                                                     (len(lengths), n, n))),
             step="one mask for each sample",
         ),
         Mistake(
@@ -1028,6 +1031,7 @@ _CAUSAL_ATTENTION = Exercise(
                      np.array([[1.0]])), [[6.0], [3.0], [3.0]]),
     reference=_reference_causal_attention,
     stages=(PROJECTIONS, *OF_A_CAUSAL_HEAD),
+    probe=Probe(of_tokens(5, 2), "the scores", "the scaling", "the softmax", mask="the mask"),
     cases=(
         Case(_EQUAL, "equal scores", "the mask"),
         Case(_NARROW, "queries and keys of one feature", "the scores"),

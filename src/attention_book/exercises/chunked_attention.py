@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from attention_book.exercises.compare import COUNTED
 from attention_book.exercises.key_chunks import CHUNKED_ATTENTION, CHUNKED_CAUSAL_ATTENTION
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
 from attention_book.exercises.running_totals import FAULT_THREE_WORKERS, ONLINE_SOFTMAX_STEP
@@ -24,6 +25,7 @@ def _held_in_an_array(n, n_heads, bytes_per_value):
 
 
 _GENERAL = Case((7, 3, 5), "7 tokens, 3 heads, 5 bytes", _HEADS)
+_WIDE = Case((5, 2, 6), "5 tokens, 2 heads, 6 bytes", _BYTES)
 _LONG = Case((100_003, 11, 2), "100,003 tokens and 11 heads", _HEADS)
 _ONE_HEAD = Case((13, 1, 4), "a single head", _PAIRS)
 _SCORE_MATRIX_BYTES = Exercise(
@@ -40,7 +42,8 @@ _SCORE_MATRIX_BYTES = Exercise(
            "What happens to the number of scores if there are twice as many tokens?",
            "Each head holds a square table. Count its entries, then the heads, then the bytes."),
     example=Example((3, 2, 4), 72),
-    reference=lambda n, n_heads, bytes_per_value: n**2 * (n_heads * bytes_per_value),
+    reference=lambda n, n_heads, bytes_per_value: float(n**2 * (n_heads * bytes_per_value)),
+    tolerance=COUNTED,
     cases=(
         Case((5, 1, 1), "one head and one byte", _PAIRS),
         _ONE_HEAD,
@@ -49,7 +52,7 @@ _SCORE_MATRIX_BYTES = Exercise(
         _GENERAL,
         _LONG,
     ),
-    naming=(_GENERAL, _LONG, _ONE_HEAD),
+    naming=(_GENERAL, _LONG, _ONE_HEAD, _WIDE),
     mistakes=(
         Mistake(
             id="linear",
@@ -158,6 +161,8 @@ _SCORE_MATRIX_BYTES = Exercise(
 
 # --- predict_running_totals -----------------------------------------------------------------------
 _FIRST, _SECOND, _THIRD = "l after the first chunk", "l after the second", "l after the third"
+
+
 def _sums(first, second, third, *mixtures):
     """Return predictions with these values of l, whatever was found for the mixture."""
     return tuple([first, second, third, mixture]
@@ -184,9 +189,9 @@ _PREDICT = prediction(
     tolerance=0.04,
     steps=(
         Step("m", "ln 4, then ln 8, then still ln 8"),
-        Step(_FIRST, "2/4 + 4/4 = 1.5, and acc = 4/2 + 1 = 3"),
-        Step(_SECOND, "1.5/2 + 8/8 = 1.75, and acc = 3/2 + 2 = 3.5"),
-        Step(_THIRD, "1.75 + 2/8 = 2, and acc = 3.5 + 6/4 = 5"),
+        Step(_FIRST, "2/4 + 4/4 = 1.5, and acc = 4/2 + 1 = 3", "2/4 + 4/4 = 1.5"),
+        Step(_SECOND, "1.5/2 + 8/8 = 1.75, and acc = 3/2 + 2 = 3.5", "1.5/2 + 8/8 = 1.75"),
+        Step(_THIRD, "1.75 + 2/8 = 2, and acc = 3.5 + 6/4 = 5", "1.75 + 2/8 = 2"),
         Step("the mixture", "acc/l = 5/2 = 2.5"),
     ),
     mistakes=(
@@ -233,7 +238,7 @@ _PREDICT = prediction(
             id="no-max-shift",
             seen="The exponentials were added up as they are, without m.",
             question="What is subtracted from a score before its exponential is taken?",
-            ways=_sums(6, 14, 16, 40, 40 / 4),
+            ways=(*_sums(6, 14, 16, 40, 40 / 4), *_sums(6, 8, 2, 6.0)),
             step=_FIRST,
         ),
         Mistake(
@@ -247,7 +252,7 @@ _PREDICT = prediction(
             id="chunks-alone",
             seen="Each sum belongs to its own chunk; nothing was carried over.",
             question="How many keys should be in l after the second chunk?",
-            ways=(*_sums(1.5, 1, 1, 6.0), *_sums(1.5, 1, 0.25, 6.0), *_sums(6, 8, 2, 6.0)),
+            ways=(*_sums(1.5, 1, 1, 6.0), *_sums(1.5, 1, 0.25, 6.0)),
             step=_SECOND,
         ),
         Mistake(
@@ -300,7 +305,7 @@ _PREDICT = prediction(
             seen="The four numbers are right, and stand in another order.",
             question="In which order are the sums and the mixture asked for?",
             ways=([2.5, 1.5, 1.75, 2], [2, 1.75, 1.5, 2.5], [2.5, 2, 1.75, 1.5]),
-            step="the mixture",
+            step=_FIRST,
         ),
     ),
     variants=([1.5, 1.75, 2, 2.5], (1.5, 1.75, 2.0, 2.5), np.array([3, 3.5, 4, 5]) / 2),

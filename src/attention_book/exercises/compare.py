@@ -11,6 +11,7 @@ from numpy import absolute, array, asarray, errstate, float64, isfinite, isnan, 
 LONGEST = 80  # characters of a description: a class may have any name
 MOST_VALUES = 10**6  # a result larger than this is compared by its shape alone
 TOLERANCE = 1e-4, 1e-6  # relative, absolute: float32 passes, exp(-10) instead of 0 does not
+COUNTED = 1e-12, 1e-6  # the same for a count, which may come as a decimal number
 
 _FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 

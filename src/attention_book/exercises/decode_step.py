@@ -13,13 +13,14 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.probes import Probe, of_a_step
 from attention_book.exercises.stages import OF_ONE_HEAD, Stage, sets
 
 _rng = np.random.default_rng(77)
 _LN3 = math.log(3)
 _NEW, _KEPT, _MIX = "the new key and value", "what is kept", "the mixture of the values"
 _SCALE, _WEIGHTS, _SHIFT = "the scale", "the weights", "the shift by the maximum"
-_PROJECTIONS = "the projections"
+_PROJECTIONS, _SCORES = "the projections", "the scores"
 
 
 def _draw(*shape, size=1.0):
@@ -47,7 +48,7 @@ _STEP = Case(_arguments(5, 7, 3, 2), "5 tokens before", _SCALE)
 _STEP_WIDE = Case(_arguments(3, 2, 5, 7), "3 tokens before, wide values", _SCALE)
 _STEP_SAME = Case(_arguments(4, 5, 3, 3), "values as wide as keys", _NEW)
 _STEP_SQUARE = Case(_arguments(3, 3, 3, 3), "all lengths alike", _PROJECTIONS)
-_STEP_FIRST = Case(_arguments(0, 5, 3, 2), "no token before", _NEW)
+_STEP_FIRST = Case(_arguments(0, 5, 3, 2), "no token before", _WEIGHTS)
 _STEP_LARGE = Case(_large(1000), "large scores", _SHIFT)
 _STEP_TOWERING = Case(_large(1000, past=0), "an own score that towers over the others", _SHIFT)
 
@@ -255,10 +256,12 @@ DECODE_STEP = Exercise(
                     ([6.0, 1.0], [[1.0], [0.0]], [[8.0, 0.0], [0.0, 4.0]])),
     reference=_reference_decode_step,
     stages=_STEP_STAGES,
+    part_steps={"new_k": _KEPT, "new_v": _KEPT},
+    probe=Probe(of_a_step(4, 3, 2), _SCORES, _SCALE, _WEIGHTS, mask=_WEIGHTS),
     cases=(
         _STEP_FIRST,
         Case((*_arguments(5, 3, 2, 3)[:3], np.zeros((3, 2)), *_arguments(5, 3, 2, 3)[4:]),
-             "a query of zeros", "what is kept, and the mixture"),
+             "a query of zeros", _WEIGHTS),
         Case(_arguments(1, 1, 1, 2), "other numbers, one token before", _WEIGHTS),
         Case(_arguments(5, 3, 1, 2), "keys of one feature", _WEIGHTS),
         _STEP,

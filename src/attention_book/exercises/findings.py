@@ -82,12 +82,15 @@ def _wrong_values(exercise, parts, wanted):
             continue
         came, due = got.values[index], want.values[index]
         place = "" if not index else f"index {index[0] if len(index) == 1 else index}: "
-        first = f"{name + ', ' if exercise.parts else ''}{place}got {_value(came, got)}"
-        first += "" if exercise.predicts else f", wanted {_value(due, want)}"
+        first = f"{name + ', ' if exercise.parts else ''}{place}{_apart(exercise, came, due, want)}"
         if isfinite(due) and not isfinite(came):
             return Problem("not-finite", f"{name} holds {number(came)} where a number should be",
                            "Which step makes it: too large an exponential, 0/0, or inf − inf?",
                            first)
+        if got.family == "int" and want.family == "float" and (want.values % 1 != 0).any():
+            return Problem("wrong-dtype", f"{name} holds whole numbers; wanted decimal numbers",
+                           "Which array or number is made first, and of which type is it? What "
+                           "becomes of 0.75 when it is put into an array of whole numbers?", first)
         return Problem("wrong-value", f"{name} has the right form, but not the right values",
                        "What should stand there? Work it out by hand for a small input, step by "
                        "step.", first)
@@ -111,5 +114,11 @@ def _wrote(exercise, outcome, seen, right=False):
                    "such as -= on it?", right=right)
 
 
-def _value(value, part):
-    return str(bool(value)) if part.family == "bool" else number(value)
+def _apart(exercise, came, due, part):
+    """Say what came and what was wanted, with as many digits as tell them apart."""
+    if part.family == "bool":
+        came, due = bool(came), bool(due)
+    if exercise.predicts:
+        return f"got {number(came)}"
+    digits = next((some for some in (4, 6, 8) if number(came, some) != number(due, some)), 10)
+    return f"got {number(came, digits)}, wanted {number(due, digits)}"

@@ -76,6 +76,12 @@ def _axes(exercise, position):
     return re.findall(r"\([^()]*\)", result)[position]
 
 
+def _kind(exercise, want):
+    """Say which kind of values is wanted; a count may be written as a decimal number."""
+    counts = exercise.shapes.rpartition("→")[2].strip().startswith("a whole number")
+    return "a whole number" if counts else _KINDS[want.family]
+
+
 def _wrong_kind(exercise, name, got, want):
     if exercise.predicts:
         described = "text that writes no number" if got.described == "text" else got.described
@@ -83,5 +89,5 @@ def _wrong_kind(exercise, name, got, want):
                        f"{name} is {described}; wanted {_KINDS[want.family]}",
                        f"Can you write it as {exercise.signature}?")
     return Problem("wrong-shape" if got.shape == (-1,) else "wrong-dtype",
-                   f"{name} is {got.described}; wanted {_KINDS[want.family]}",
+                   f"{name} is {got.described}; wanted {_kind(exercise, want)}",
                    "Which line makes it, and of which type are its values?")

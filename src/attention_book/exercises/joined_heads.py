@@ -13,6 +13,7 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.probes import Probe, of_tokens
 from attention_book.exercises.stages import (
     OF_A_CAUSAL_HEAD,
     PROJECTIONS,
@@ -195,8 +196,9 @@ FAULT_SUM_OF_HEADS = Exercise(
         ),
         Mistake(
             id="last-head-only",
-            seen="What one head adds replaces what the others added.",
-            question="After the loop, what is left of head 0?",
+            seen="A single head is in the result: the loop ends too early, or what one head adds "
+                 "replaces what the others added.",
+            question="Which heads have added something to what you return?",
             ways=(_summed(join=lambda parts: parts[-1]), _summed(join=lambda parts: parts[0]),
                   _summed(lambda wo, h, n_heads, d_head: wo[h : h + d_head],
                           lambda parts: parts[-1])),
@@ -204,11 +206,15 @@ FAULT_SUM_OF_HEADS = Exercise(
         ),
         Mistake(
             id="head-left-out",
-            seen="The loop runs over all heads but one: what the first or the last one adds is "
-                 "missing.",
+            seen="What some of the heads should add is missing.",
             question="Which rows of wo have no influence on your result?",
             ways=(_summed(join=lambda parts: sum(parts[1:], 0 * parts[0])),
                   _summed(join=lambda parts: sum(parts[:-1], 0 * parts[0])),
+                  _summed(join=lambda parts: sum(parts[1:-1], 0 * parts[0])),
+                  _summed(join=lambda parts: sum(parts[::2])),
+                  _summed(join=lambda parts: sum(parts[1::2], 0 * parts[0])),
+                  _summed(join=lambda parts: sum(parts[:2])),
+                  _summed(join=lambda parts: sum(parts[-2:])),
                   lambda mixtures, wo: _mend_sum_of_heads(
                       mixtures * (np.arange(len(mixtures)) > 0)[:, None, None], wo)),
             step=_SUM,
@@ -384,7 +390,8 @@ _LAYER_STAGES = (
         (("heads-averaged",), _changes_result(
             lambda heads, t: np.tile(heads.mean(axis=0), t.n_heads))),
         (("heads-reversed",), _changes_result(lambda heads, t: _merge(heads[::-1]))),
-        (("not-merged",), _changes_result(lambda heads, t: _flattened(heads))))),
+        (("merged-in-turn",), _changes_result(lambda heads, t: _in_turn(heads))),
+        (("merged-without-transpose",), _changes_result(lambda heads, t: _flattened(heads))))),
     Stage(_changes_result(lambda joined, t: joined @ t.wo), (
         (("no-output-projection",), _changes_result(lambda joined, t: joined)),
         (("tokens-added-back",), _changes_result(lambda joined, t: t.args[0] + joined @ t.wo)))),
@@ -412,6 +419,10 @@ def _reshaped(x, n_heads):
 
 def _flattened(heads):
     return heads.reshape(heads.shape[1], -1)
+
+
+def _in_turn(heads):
+    return heads.transpose(1, 2, 0).reshape(heads.shape[1], -1)
 
 
 def _weights_reshaped(x, wq, wk, wv, wo, n_heads):
@@ -541,6 +552,7 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
                     [[4.0, 8.0], [6.0, 13.0]]),
     reference=_reference_layer,
     stages=_LAYER_STAGES,
+    probe=Probe(of_tokens(5, 5, np.eye(5), 1), _SCORES, _SCALE, _WEIGHTS, mask=_MASK),
     cases=(
         Case(_tokens(1, 3, 2), "a single token", _PROJECTIONS),
         Case((*(_tokens(5, 3, 2)[0], np.zeros((6, 6))), *_tokens(5, 3, 2)[2:]),
@@ -629,13 +641,27 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
         ),
         Mistake(
             id="reshape-without-transpose",
-            seen="Heads are split, or merged, by a reshape alone, which mixes up tokens and heads.",
-            question="Give each token its own number in all features. Which numbers are in head 0, "
-                     "and which are in row 0 after the merge?",
-            ways=(_layer(split=_reshaped), _layer(merge=_flattened),
-                  _layer(split=_reshaped, merge=_flattened),
-                  _head_by_head(join=_flattened), _weights_reshaped),
+            seen="Heads are split by a reshape alone, which mixes up tokens and heads.",
+            question="Give each token its own number in all features. Which numbers are in head 0?",
+            ways=(_layer(split=_reshaped), _layer(split=_reshaped, merge=_flattened),
+                  _weights_reshaped),
             step=_SPLIT,
+        ),
+        Mistake(
+            id="merged-without-transpose",
+            seen="Heads are merged by a reshape alone, which mixes up tokens and heads.",
+            question="Give each token its own number in all features of all heads. Which numbers "
+                     "are in row 0 after the merge?",
+            ways=(_layer(merge=_flattened), _head_by_head(join=_flattened)),
+            step=_MERGE,
+        ),
+        Mistake(
+            id="merged-in-turn",
+            seen="After the merge, the heads' features stand in turn: the first of each head, then "
+                 "the second of each.",
+            question="Which rows of wo should meet the features of head 0?",
+            ways=(_layer(merge=_in_turn), _head_by_head(join=_in_turn)),
+            step=_MERGE,
         ),
         Mistake(
             id="heads-averaged",
@@ -665,10 +691,7 @@ CAUSAL_MULTI_HEAD_ATTENTION = Exercise(
             question="Which columns of x @ wq belong to head 0?",
             ways=(_layer(split=_interleaved),
                   _head_by_head(own=lambda h, d_head, n_heads: slice(h, None, n_heads)),
-                  _layer(merge=lambda heads: heads.transpose(1, 2, 0).reshape(
-                      heads.shape[1], -1)),
-                  _layer(split=_interleaved, merge=lambda heads: heads.transpose(1, 2, 0).reshape(
-                      heads.shape[1], -1))),
+                  _layer(split=_interleaved, merge=_in_turn)),
             step=_SPLIT,
         ),
         Mistake(

@@ -7,7 +7,7 @@ from attention_book.exercises.compare import close, parts_agree
 from attention_book.exercises.findings import find_problem, hard_coded
 from attention_book.exercises.guard import Outcome, Runner
 from attention_book.exercises.model import Case, Problem
-from attention_book.exercises.naming import name_mistake, wanted
+from attention_book.exercises.naming import name_mistake, shows, wanted
 from attention_book.exercises.packages import is_the_packages, leaves_it_to_the_package
 from attention_book.exercises.reports import failed, passed
 from attention_book.exercises.steps import with_step
@@ -25,18 +25,23 @@ class Trial:
     problem: Problem | None
 
 
-def judge(exercise, answer):
-    """Return the :class:`Result` for an answer to an exercise."""
+def judge(exercise, answer, runner=None, leaves_it=leaves_it_to_the_package):
+    """Return the :class:`Result` for an answer to an exercise.
+
+    ``runner`` runs the answer, and ``leaves_it`` finds out whether it only calls the package; both
+    are given where the answer runs in another process.
+    """
     problem = no_answer(exercise, answer) or is_the_packages(exercise, answer)
     if problem:
         return failed(exercise, problem)
-    for case in (*exercise.judging, *exercise.naming):
+    probes = exercise.probe.cases if exercise.probe else ()
+    for case in (*exercise.judging, *exercise.naming, *probes):
         wanted(exercise, case)  # found before the answer can touch anything
-    with Runner(exercise, JUDGING_SECONDS) as runner:
+    with runner or Runner(exercise, JUDGING_SECONDS) as runner:
         trials = _until_first_fault(exercise, answer, runner)
         fault = _fault(trials)
         if fault is None:
-            problem = leaves_it_to_the_package(exercise, answer, runner)
+            problem = leaves_it(exercise, answer, runner)
             return failed(exercise, problem) if problem else passed(exercise)
         runner.left = NAMING_SECONDS
         mistake = _name(exercise, answer, runner, fault)
@@ -44,6 +49,8 @@ def judge(exercise, answer):
             return failed(exercise, hard_coded(), fault)
         if mistake is None:
             fault = with_step(exercise, fault, lambda case: _try(exercise, answer, runner, case))
+        else:
+            fault = _where_it_shows(exercise, answer, runner, fault, mistake)
     return failed(exercise, fault.problem, fault, mistake)
 
 
@@ -79,6 +86,18 @@ def _name(exercise, answer, runner, fault):
                         [_is_wrong(exercise, trial) for trial in trials])
 
 
+def _where_it_shows(exercise, answer, runner, fault, mistake):
+    """Return the first wrong trial on an input on which this mistake alone goes wrong."""
+    if shows(exercise, mistake.id, fault.case):
+        return fault
+    for case in exercise.cases:
+        if case is not fault.case and shows(exercise, mistake.id, case):
+            trial = _try(exercise, answer, runner, case)
+            if trial.problem and trial.problem.id not in _NAMELESS:
+                return trial
+    return fault
+
+
 def _only_writes(problem):
     return problem.id == "mutates-input" and problem.right
 
@@ -100,7 +119,9 @@ def _only_the_example(exercise, answer, runner, trials):
     trials = [trials[0], *(_try(exercise, answer, runner, case) for case in exercise.cases)]
     if any(trial.problem is None or trial.problem.id in _NAMELESS for trial in trials[1:]):
         return False
-    return trials[0].problem is None or _copied(exercise, trials)
+    if trials[0].problem is None and last.id != "wrong-dtype":
+        return True
+    return _copied(exercise, trials)
 
 
 def _copied(exercise, trials):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 import attention_book
-from attention_book.chunked import chunked_attention
+from attention_book.chunked import chunked_attention, mix_tiles
 from attention_book.exercises.building_blocks import in_float32, softmax, unstable_softmax
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
 from attention_book.exercises.running_totals import (
@@ -15,6 +15,7 @@ from attention_book.exercises.running_totals import (
     kept,
     step,
 )
+from attention_book.exercises.stages import Stage, sets
 
 CHAPTER = "08_chunked_attention"
 
@@ -34,7 +35,7 @@ def _arguments(n_query, n_key, d_head, d_value):
     return _draw(n_query, d_head), _draw(n_key, d_head), _draw(n_key, d_value)
 
 
-def _stored(args, allowed=7.0):
+def _stored(args, allowed=7.0, note=""):
     """Return the case that measures memory: so many bytes for each pair of query and key.
 
     By default a little less than one table of float64 takes. It is small, so that a loop over
@@ -42,8 +43,8 @@ def _stored(args, allowed=7.0):
     of booleans and what a chunk takes beside it: its chunks are narrow.
     """
     n_query, n_key, chunk = len(args[0]), len(args[1]), args[3]
-    return Case(args, f"{n_query} queries and {n_key} keys in chunks of {chunk}", _STORED,
-                memory=int(allowed * n_query * n_key))
+    note = note or f"{n_query} queries and {n_key} keys in chunks of {chunk}"
+    return Case(args, note, _STORED, memory=int(allowed * n_query * n_key))
 
 
 def _lifted(queries, keys, d_value=2):
@@ -178,6 +179,12 @@ def _dense_in_float32(q, k, v, chunk):
     q, k, v = (each.astype(np.float32) for each in (q, k, v))
     e = np.exp(_scaled(q, k) - _scaled(q, k).max(axis=1, keepdims=True))
     return e @ v / e.sum(axis=1, keepdims=True)
+
+
+def _in_blocks(attend):
+    """Return attention that hands over ``chunk`` queries at a time, and all keys."""
+    return lambda q, k, v, chunk: np.concatenate(
+        [attend(q[first:stop], k, v, chunk) for first, stop in _pieces(len(q), chunk)])
 
 
 def _joined_scores(q, k, v, chunk):
@@ -328,6 +335,43 @@ def _reference(q, k, v, chunk, causal=False):
     return np.array(rows)
 
 
+# --- the steps of both exercises, of which pairs of mistakes are made -----------------------------
+def _chunk_stages(*hidden):
+    """Return the steps; ``hidden`` says what each query does not see, right and wrong."""
+    def pieces(rule):
+        return sets("pieces", lambda t: rule)
+
+    def score(factor):
+        return sets("score", lambda t: lambda q, k: q @ k.T * factor(q, k))
+
+    def result(*stepped, **changed):
+        return sets("result", lambda t: _in_chunks(*stepped, t.pieces, t.score, hide=t.hide,
+                                                   **changed)(*t.args))
+
+    return (
+        Stage(pieces(_pieces), (
+            (("drops-last-chunk",), pieces(_whole_pieces)),
+            (("drops-last-chunk",), pieces(_without_last)),
+            (("first-chunk-only",), pieces(lambda n, chunk: _pieces(n, chunk)[:1])))),
+        Stage(score(lambda q, k: q.shape[1] ** -0.5), (
+            (("unscaled",), score(lambda q, k: 1)),
+            (("wrong-scale",), score(lambda q, k: 1 / q.shape[1])),
+            (("wrong-scale",), score(lambda q, k: len(k) ** -0.5)))),
+        *hidden,
+        Stage(result(step()), (
+            (("not-rescaled",), result(step(old_l=kept, old_acc=kept))),
+            (("not-rescaled",), result(step(old_l=kept))),
+            (("not-rescaled",), result(step(old_acc=kept))),
+            (("not-normalised",), result(step(), finish=lambda l, acc: acc)),
+            (("no-max-shift",), result(step(lambda m, s: np.zeros_like(m), kept, kept))),
+            (("global-max",), result(step(lambda m, s: np.maximum(m, s.max())))))),
+    )
+
+
+def _hides(rule):
+    return sets("hide", lambda t: rule)
+
+
 # --- mistakes that both exercises know ------------------------------------------------------------
 def _common(hide=None):
     """Return the mistakes on totals, scores and chunks, for visible keys given by ``hide``."""
@@ -348,6 +392,9 @@ def _common(hide=None):
 
     def by_d(q, k):
         return q @ k.T / q.shape[1]
+
+    def by_root_chunk(q, k, v, chunk):
+        return chunks(score=lambda q, k: q @ k.T / math.sqrt(chunk))(q, k, v, chunk)
 
     def by_root_n(q, k):
         return q @ k.T / math.sqrt(len(k))
@@ -421,7 +468,7 @@ def _common(hide=None):
             seen="The scores are scaled, by another number than d_head asks for.",
             question="Over how many features does one score sum, and what is the scale for that?",
             ways=(chunks(score=by_d), dense(by_d), chunks(score=times_root_d),
-                  chunks(score=by_root_n), dense(by_root_n)),
+                  chunks(score=by_root_n), dense(by_root_n), by_root_chunk),
             step=_SCALE,
         ),
         Mistake(
@@ -533,6 +580,8 @@ _LOW = Case((*_lifted([10, 0, 12], [-2000] * 7), 2), "very low scores", _START)
 _FAR_APART = Case((*_lifted([15, 0, -15], [100] * 7), 3), "queries whose scores lie far apart",
                   _ROWS)
 _STORAGE = _stored((*_arguments(59, 167, 2, 1), 10))
+# A block of as many queries with all keys is the table here; plain lists of k and v are allowed.
+_ONE_BLOCK = _stored((*_arguments(23, 211, 1, 1), 23), allowed=11.0, note=_ALL_ALIKE.note)
 
 _CHUNKED = Exercise(
     id="chunked_attention",
@@ -558,6 +607,7 @@ _CHUNKED = Exercise(
     example=Example((np.array([[1.0], [0]]), _LN2 * np.array([[0.0], [0], [1], [1], [1]]),
                      np.array([[8.0], [0], [2], [1], [5]]), 2), [[3.0], [3.2]]),
     reference=_reference,
+    stages=_chunk_stages(Stage(_hides(None), ())),
     cases=(
         Case((*_arguments(2, 6, 1, 1), 2), "six keys in chunks of two", _TOTALS),
         Case((*_arguments(2, 5, 1, 1), 2), "other numbers of the example's shapes", _LAST),
@@ -573,9 +623,10 @@ _CHUNKED = Exercise(
         _LOW,
         _FAR_APART,
         _STORAGE,
+        _ONE_BLOCK,
     ),
     naming=(_GENERAL, _EVEN, _AS_MANY, _ALL_ALIKE, _LARGE, _LARGE_FIRST, _LOW, _FAR_APART,
-            _STORAGE),
+            _STORAGE, _ONE_BLOCK),
     mistakes=(
         Mistake(
             id="drops-last-chunk",
@@ -661,6 +712,15 @@ _CHUNKED = Exercise(
                   lambda q, k, v, chunk: attention_book.attention(q, k, v)),
             step=_STORED,
         ),
+        Mistake(
+            id="blocks-of-queries",
+            seen="The queries are taken in blocks, and each block meets all keys at once: for few "
+                 "queries and many keys, that is the whole table.",
+            question="With twice as many keys, how many scores do you hold at a time?",
+            ways=(_in_blocks(_dense), _in_blocks(_dense_in_float32),
+                  _in_blocks(lambda q, k, v, chunk: attention_book.attention(q, k, v))),
+            step=_STORED,
+        ),
         *_common(),
     ),
     variants=(
@@ -677,7 +737,7 @@ _CHUNKED = Exercise(
         lambda q, k, v, chunk: _solve_chunked(q, k, v, chunk).tolist(),
     ),
     solution=_solve_chunked,
-    package=(chunked_attention,),
+    package=(chunked_attention, mix_tiles),
 )
 
 
@@ -921,6 +981,11 @@ _CAUSAL = Exercise(
                      np.array([[4.0], [0], [2], [4], [1]]), 2),
                     [[4.0], [2.0], [2.0], [3.0], [2.0]]),
     reference=lambda q, k, v, chunk: _reference(q, k, v, chunk, causal=True),
+    stages=_chunk_stages(Stage(_hides(_future), (
+        (("no-mask",), _hides(None)),
+        (("chunk-local-positions",), _hides(lambda i, j, chunk: j % chunk > i)),
+        (("excludes-itself",), _hides(lambda i, j, chunk: j >= i)),
+        (("one-too-many",), _hides(lambda i, j, chunk: j > i + 1))))),
     cases=(
         Case(_same(5, 1, 1, 2), "other numbers of the example's shapes", _MASK),
         Case(_same(4, 1, 2, 1), "chunks of one token", _HIDDEN_CHUNKS),
@@ -1125,7 +1190,7 @@ _CAUSAL = Exercise(
                                 for i in range(len(q))],
     ),
     solution=_solve_causal,
-    package=(chunked_attention,),
+    package=(chunked_attention, mix_tiles),
 )
 
 

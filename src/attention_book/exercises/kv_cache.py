@@ -12,8 +12,10 @@ from attention_book.exercises.building_blocks import (
     softmax,
     unstable_softmax,
 )
+from attention_book.exercises.compare import COUNTED
 from attention_book.exercises.decode_step import DECODE_STEP
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
+from attention_book.exercises.probes import Probe, of_queries_and_keys
 from attention_book.exercises.stages import GIVEN, OF_A_CAUSAL_HEAD
 
 CHAPTER = "07_kv_cache"
@@ -92,7 +94,7 @@ _SCORES_COMPUTED = Exercise(
     reference=lambda n, cached: float(sum(
         1 for t in range(1, n + 1) for query in range(t) for key in range(query + 1)
         if query == t - 1 or not cached)),
-    tolerance=(0.0, 0.25),
+    tolerance=COUNTED,
     cases=(
         Case((1, True), "a single token", "one step"),
         Case((4, True), "four tokens with a cache", "the steps with a cache"),
@@ -355,7 +357,7 @@ _CACHE_BYTES = Exercise(
     example=Example((2, 1, 3, 5, 4), 240.0),
     reference=lambda n_layers, n_kv_heads, d_head, n_tokens, bytes_per_value: math.fsum(
         float(n_tokens * d_head) * bytes_per_value for _ in range(2 * n_layers * n_kv_heads)),
-    tolerance=(0.0, 0.25),
+    tolerance=COUNTED,
     cases=(
         Case((1, 1, 1, 1, 1), "one number each", "keys and values"),
         Case((1, 1, 7, 1, 4), "one token, one head", "the features"),
@@ -632,6 +634,7 @@ _ATTEND_WITH_PAST = Exercise(
                      np.array([[12.0, 0], [0, 6], [0, 3], [4, 7]])), [[4.0, 3.0], [4.0, 4.0]]),
     reference=_reference_with_past,
     stages=(GIVEN, *OF_A_CAUSAL_HEAD),
+    probe=Probe(of_queries_and_keys(3, 5, 2), "the scores", _SCALE, _WEIGHTS, mask=_POSITIONS),
     cases=(
         Case((np.zeros((3, 3)), *_arguments(3, 3, 3, 2)[1:]), "equal scores, no past",
              "the triangle"),
@@ -703,7 +706,8 @@ _ATTEND_WITH_PAST = Exercise(
                      "fewer?",
             ways=(_attending(_before(_backwards)), _attending(_before(_backwards, -1e9)),
                   _attending(_zero_for_nan(_before(_backwards))),
-                  _query_by_query(lambda i, n_query, n_key: slice(i + 1 + n_query - n_key))),
+                  _query_by_query(lambda i, n_query, n_key: slice(i + 1 + n_query - n_key)),
+                  _empty_gives_zeros(lambda i, n_query, n_key: slice(i + 1 + n_query - n_key))),
             step=_POSITIONS,
         ),
         Mistake(
@@ -881,7 +885,7 @@ _ATTEND_WITH_PAST = Exercise(
                          enumerate(range(len(k) - len(q) + 1, len(k) + 1))],
     ),
     solution=_solve_attend_with_past,
-    package=((attention_book.attention, "mask"), (attention_book.chunked_attention, "causal"),
+    package=((attention_book.chunked_attention, "causal"),
              (attention_book.chunked_attention, "mask")),
 )
 

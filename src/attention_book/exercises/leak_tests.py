@@ -85,6 +85,14 @@ def _contrast(x):
     return out
 
 
+def _normed(x):
+    """Return rows that see of each row its normalised features, rounded to halves."""
+    z = (x - x.mean(axis=1, keepdims=True)) / (x.std(axis=1, keepdims=True) + 1e-9)
+    out = np.array(x, dtype=float)
+    out[:, 0] += np.round(2 * z[:, 1] - 4 * z[:, 0]).sum()
+    return out
+
+
 _TIGHT = (np.tanh, _row_before, _running_mean, _CAUSAL_HEAD)
 
 _X = (np.round(np.random.default_rng(7).normal(size=(7, 5)) * 15) + 0.5) * _STEP
@@ -157,6 +165,16 @@ def _shifted(by, changed=lambda t: slice(t, None), summed=None, compared=slice):
             if not _alike(attend(other)[compared(t)], out[compared(t)], summed):
                 return True
         return False
+
+    return leaks
+
+
+def _multiplied(by):
+    """Return a test that multiplies the later rows by one number."""
+    def leaks(attend, x, rng):
+        rows = np.arange(len(x))[:, None]
+        return any(not np.allclose(attend(np.where(rows < t, x, by * x))[:t], attend(x)[:t])
+                   for t in range(1, len(x)))
 
     return leaks
 
@@ -254,6 +272,15 @@ def _true_if_close(attend, x, rng):
     return False
 
 
+def _true_if_close_to_new_rows(attend, x, rng):
+    out = attend(x)
+    for t in range(1, len(x)):
+        changed = np.concatenate([x[:t], rng.normal(size=x[t:].shape)])
+        if np.allclose(attend(changed)[:t], out[:t]):
+            return True
+    return False
+
+
 def _true_if_all_close(attend, x, rng):
     out = attend(x)
     return all(np.allclose(attend(np.concatenate([x[:t], x[t:] + 10]))[:t], out[:t])
@@ -337,6 +364,8 @@ LEAKS_FUTURE = Exercise(
              "what is compared"),
         Case(_args(_contrast), "differences of two features, summed over the text (leaks)",
              "how the rows are changed"),
+        Case(_args(_normed), "rows that are normalised before they leak (leaks)",
+             "how the rows are changed"),
     ),
     naming=(Case(_args(_running_mean), "running means"), Case(_args(np.tanh), "own row"),
             Case(_args(_whole_text), "whole text"), Case(_args(_from_here_on), "from here on"),
@@ -344,7 +373,8 @@ LEAKS_FUTURE = Exercise(
             *(Case(_args(_from_to(row + 1, row)), f"row {row + 1} to row {row}")
               for row in range(6)),
             Case(_args(_there_and_back), "opposite changes"),
-            Case(_args(_contrast), "differences of features")),
+            Case(_args(_contrast), "differences of features"),
+            Case(_args(_normed), "normalised rows")),
     mistakes=(
         Mistake(
             id="always-false",
@@ -368,7 +398,9 @@ LEAKS_FUTURE = Exercise(
                   _search(changed=slice, compared=_last),
                   _search(lambda n: [0], changed=_only, compared=lambda t: slice(1, None)),
                   _search(lambda n: range(n - 1), changed=_only,
-                          compared=lambda t: slice(t + 1, None))),
+                          compared=lambda t: slice(t + 1, None)),
+                  _shifted(10.0, slice, compared=_from),
+                  _shifted(10.0, lambda t: slice(1), compared=lambda t: slice(1, None))),
             step="which rows change",
         ),
         Mistake(
@@ -472,6 +504,14 @@ LEAKS_FUTURE = Exercise(
             step="how the rows are changed",
         ),
         Mistake(
+            id="multiplied-alike",
+            seen="All features of a row are multiplied by one number, so a leak of the row after "
+                 "it has been normalised does not show.",
+            question="What is left of a row's length when the row is divided by it?",
+            ways=tuple(_multiplied(by) for by in (10.0, 2.0, 1000.0)),
+            step="how the rows are changed",
+        ),
+        Mistake(
             id="compares-means",
             seen="Of each row a single number is compared, such as its mean, in which changes of "
                  "its features can cancel.",
@@ -492,7 +532,7 @@ LEAKS_FUTURE = Exercise(
             id="inverted",
             seen="True and False have changed places: tight functions are reported.",
             question="If two results agree in all earlier rows, is that a leak?",
-            ways=(_opposite, _true_if_close, _true_if_all_close),
+            ways=(_opposite, _true_if_close, _true_if_all_close, _true_if_close_to_new_rows),
             step="what is compared",
         ),
     ),

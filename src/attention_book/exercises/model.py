@@ -68,6 +68,7 @@ class Mistake:
     ways: tuple[Answer, ...] = field(repr=False)
     step: str = ""
     later: str = ""  # in a verdict: the step at which the answer makes a second mistake
+    partly: bool = False  # in a verdict: not all that is wrong comes of this mistake
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,7 @@ class Step:
 
     name: str
     shown: str = field(repr=False)
+    before: str = field(default="", repr=False)  # shown instead where a later step goes astray
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ class Exercise:
     tolerance: tuple[float, float] = TOLERANCE  # relative, absolute
     predicts: bool = False  # the answer is a value
     steps: tuple[Step, ...] = ()  # of a prediction
+    part_steps: dict = field(default_factory=dict)  # at which step a part arises, in this order
+    probe: Any = None  # what tells the steps of a head apart: see probes.py
     stages: tuple = ()  # the steps with their mistakes, of which pairs are made: see stages.py
     faulty: Callable | None = None  # the listing to mend; also a way of one of the mistakes
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attention_book.exercises.building_blocks import in_float32
+from attention_book.exercises.compare import COUNTED
 from attention_book.exercises.joined_heads import CAUSAL_MULTI_HEAD_ATTENTION, FAULT_SUM_OF_HEADS
 from attention_book.exercises.model import Case, Example, Exercise, Mistake, Step, prediction
 from attention_book.multi_head import merge_heads, repeat_kv, split_heads
@@ -806,7 +807,7 @@ _PARAMETER_COUNT = Exercise(
     reference=lambda d_model, n_heads, n_kv_heads: float(
         sum(d_model * (d_model // n_heads) * heads
             for heads in (n_heads, n_kv_heads, n_kv_heads, n_heads))),
-    tolerance=(0.0, 0.25),
+    tolerance=COUNTED,
     cases=(
         Case((7, 1, 1), "a single head", "the four matrices"),
         _UNSHARED,

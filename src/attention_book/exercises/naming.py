@@ -54,8 +54,8 @@ def name_mistake(exercise, outcomes, wrong):
     -----
     A mistake is named if one way of making it gives the same everywhere. Failing that, the answer
     may make two: if a pair at two steps gives the same everywhere, the first of them is named.
-    Failing that too, it is the mistake that explains most of what is wrong, and contradicts nothing
-    that is right.
+    Failing that too, it is the mistake that is wrong on the same inputs, and gives the same on most
+    of them.
 
     An answer that writes into an array which it also hands to a function is compared only with
     ways that do so too: what it found may be due to that alone.
@@ -90,10 +90,21 @@ def _first_of_two(exercise, outcomes):
 
 
 def _most_telling(exercise, outcomes, wrong, made):
-    marks = {name: _mark(exercise, outcomes, wrong, ways) for name, ways in made.items()}
-    best = max(marks.values())
+    marks = {name: max(_mark(exercise, outcomes, wrong, way) for way in ways)
+             for name, ways in made.items() if ways}
+    best = max(marks.values(), default=(False, 0, 0))
     winners = [name for name, mark in marks.items() if mark == best]
-    return exercise.mistake(winners[0]) if any(best) and len(winners) == 1 else None
+    if not any(best) or len(winners) > 1:
+        return None
+    return replace(exercise.mistake(winners[0]), partly=not best[0])
+
+
+@functools.cache
+def shows(exercise, name, case):
+    """Tell whether a mistake, made alone, goes wrong on a case; its first way makes it alone."""
+    with pristine(), Runner(exercise, math.inf) as runner:
+        [[outcome]] = runner.run_own(exercise.mistake(name).ways[:1], [case])
+    return not is_right(exercise, case, outcome)
 
 
 def twins(exercise):
@@ -112,18 +123,26 @@ def _same_everywhere(exercise, some, others):
                for case, one, other in zip(exercise.naming, some, others, strict=True))
 
 
-def _mark(exercise, outcomes, wrong, ways):
-    """Mark a mistake: does it explain all that is wrong, how much for certain, how much in all.
+def _mark(exercise, outcomes, wrong, way):
+    """Mark a way of going wrong: does it explain all, how much for certain, how much in all.
 
-    A quarter of what is wrong, or less, may be a coincidence. Without a telling outcome it takes
-    something right, and half of what is wrong: NaN everywhere is no mistake's own.
+    It must be right where the answer is right, wrong where it is wrong, and explain half of that:
+    less may be a coincidence. If nothing is right, it takes more than half, and an outcome that is
+    telling: NaN everywhere is no mistake's own.
     """
-    explained = [any(same_outcome(exercise, case, outcome, way[i]) for way in ways)
-                 for i, (outcome, case) in enumerate(zip(outcomes, exercise.naming, strict=True))]
+    explained = [same_outcome(exercise, case, outcome, other)
+                 for outcome, other, case in zip(outcomes, way, exercise.naming, strict=True)]
     found = [outcome for outcome, e, w in zip(outcomes, explained, wrong, strict=True) if e and w]
     certain = sum(telling(outcome.parts) for outcome in found)
-    right = [e for e, w in zip(explained, wrong, strict=True) if not w]
-    if not all(right) or 4 * len(found) <= sum(wrong) or not (
-            certain or (right and 2 * len(found) >= sum(wrong))):
+    enough = len(found) / sum(wrong)
+    if (enough < 0.5 or (all(wrong) and (enough == 0.5 or not certain))
+            or wrong != [not is_right(exercise, case, other)
+                         for other, case in zip(way, exercise.naming, strict=True)]):
         return False, 0, 0
     return len(found) == sum(wrong), certain, len(found)
+
+
+def is_right(exercise, case, outcome):
+    """Tell whether an outcome has the right values, whatever their type, and takes no more room."""
+    return (outcome.ended == "returned" and (case.memory is None or outcome.peak <= case.memory)
+            and parts_agree(outcome.parts, wanted(exercise, case), exercise.tolerance))

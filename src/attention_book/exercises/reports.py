@@ -3,6 +3,7 @@
 from attention_book.exercises.findings import written
 from attention_book.exercises.verdicts import Result, lines, show_arguments
 
+_SMALL = 20  # numbers of a table that is shown whole
 _LONGEST = 80  # characters of what an answer printed
 
 
@@ -29,6 +30,7 @@ def failed(exercise, problem, trial=None, mistake=None):
         ("Step", step),
         ("After that", mistake and mistake.later and
          f"something goes wrong at a later step too: {mistake.later}. Begin with the first"),
+        ("And more", mistake and mistake.partly and "not every wrong result comes of this alone"),
     )
     shown = _steps(exercise, step) if exercise.predicts and mistake else ()
     question = lines(("Question", mistake.question if mistake else problem.question))
@@ -37,7 +39,8 @@ def failed(exercise, problem, trial=None, mistake=None):
 
 
 def _input(exercise, case):
-    shown = show_arguments(exercise.argument_names, case.args)
+    printed = exercise.example and case.args is exercise.example.args  # on the page above
+    shown = show_arguments(exercise.argument_names, case.args, 0 if printed else _SMALL)
     return f"{case.note}; {shown}" if shown else case.note
 
 
@@ -52,5 +55,5 @@ def _steps(exercise, until=None):
     for step in exercise.steps:
         if step.name == until:
             return [*found, f"{step.name}: here your prediction leaves the computation"]
-        found.append(f"{step.name}: {step.shown}")
+        found.append(f"{step.name}: {(until and step.before) or step.shown}")
     return found

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from attention_book.chunked import chunked_attention
+from attention_book.chunked import chunked_attention, mix_tiles
 from attention_book.exercises.building_blocks import in_float32, softmax
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
 
@@ -317,6 +317,7 @@ _STEP = Exercise(
     shapes="m and l (n_query,), acc (n_query, d_value), scores (n_query, chunk), "
            "v (chunk, d_value) → m (n_query,), l (n_query,), acc (n_query, d_value)",
     parts=("m", "l", "acc"),
+    part_steps={"m": "the maximum so far"},
     prompt="Some chunks of keys have been read. For each query, m is its largest score so far, l "
            "the sum of exp(score − m), and acc the sum of exp(score − m) times value. Here is the "
            "next chunk: its scores and its values. Write online_softmax_step(m, l, acc, scores, "
@@ -901,7 +902,7 @@ _FAULT = Exercise(
         lambda q, k, v: np.vstack([_as_one_stream(q[i: i + 1], k, v) for i in range(len(q))]),
     ),
     solution=_solve_three_workers,
-    package=(chunked_attention,),
+    package=(chunked_attention, mix_tiles),
     faulty=fault_three_workers,
 )
 

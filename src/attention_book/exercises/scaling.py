@@ -653,7 +653,7 @@ _ENTROPY = Exercise(
     mistakes=(
         Mistake(
             id="wrong-sign",
-            seen="The size is right, and the sign is not: the entropy of weights is not negative.",
+            seen="The sign is turned around: the entropy of weights is never below 0.",
             question="Is the logarithm of a number between 0 and 1 positive or negative?",
             ways=(_in_loops(math.log, lambda total, n: total), lambda p: _terms(p).sum(axis=-1),
                   lambda p: (p * np.log(p)).sum(axis=-1),
@@ -736,6 +736,7 @@ _ENTROPY = Exercise(
             ways=(lambda p: -_terms(p).sum(axis=0), lambda p: -(p * np.log(p)).sum(axis=0),
                   lambda p: _in_loops(math.log)(np.moveaxis(p, 0, -1)),
                   lambda p: -_terms(p).sum(axis=1), lambda p: -(p * np.log(p)).sum(axis=1),
+                  lambda p: -_terms(np.atleast_2d(p)).sum(axis=1),
                   lambda p: -_terms(p).sum(axis=max(p.ndim - 2, 0)),
                   lambda p: -(p * np.log(p)).sum(axis=max(p.ndim - 2, 0))),
             step=_SUM,

@@ -181,7 +181,8 @@ _SOFTMAX = Exercise(
             question="How large may a score be before np.exp gives inf, and which number could you "
                      "add to a whole row without changing its weights?",
             ways=(unstable_softmax, by_row(_unstable_row),
-                  lambda x: np.exp(x - np.log(np.exp(x).sum(axis=-1, keepdims=True)))),
+                  lambda x: np.exp(x - np.log(np.exp(x).sum(axis=-1, keepdims=True))),
+                  lambda x: np.exp(x) / (np.exp(x).sum(axis=-1, keepdims=True) + 1e-9)),
             step="the shift by the row's maximum",
         ),
         Mistake(
@@ -526,7 +527,7 @@ _LOG_SUM_EXP = Exercise(
         ),
         Mistake(
             id="log-not-taken",
-            seen="The sum of the exponentials is there, but not its logarithm.",
+            seen="A sum of exponentials is in the result as it is; its logarithm is not taken.",
             question="Which function undoes np.exp?",
             ways=(lambda x: np.exp(x).sum(axis=-1),
                   lambda x: _exp_sum(x - x.max(axis=-1, keepdims=True))[..., 0],

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
-from attention_book.exercises.compare import same_but_for_a_factor
+from attention_book.exercises.compare import parts_agree, same_but_for_a_factor
 from attention_book.exercises.naming import wanted
+from attention_book.exercises.probes import step_by_weights
 
 _SCORES = ("the dot products", "the scores")
 _MISSING = ("not-attempted", "prints-instead-of-returning", "too-slow", "mutates-input")
+_ELSEWHERE = ("raises", "wrong-shape", "wrong-dtype")  # the case's step need not be theirs
 
 
 def with_step(exercise, trial, attempt):
@@ -20,12 +22,34 @@ def with_step(exercise, trial, attempt):
     attempt : callable
         Runs the answer on a case, and returns the trial.
     """
+    if trial.problem.id in _ELSEWHERE:
+        return replace(trial, case=replace(trial.case, step=""))
     if trial.problem.id not in ("wrong-value", "not-finite"):
         return trial
-    step = trial.case.step or _first_that_fails(exercise, attempt)
-    if step in _SCORES and _is_a_factor(exercise, attempt):
-        step = next((case.step for case in exercise.cases if "scal" in case.step), step)
+    step = _of_a_part(exercise, trial)
+    by_weights = None if step else step_by_weights(exercise, attempt)
+    step = step or by_weights or _by_cases(exercise, trial, attempt, sure=by_weights is not None)
     return replace(trial, case=replace(trial.case, step=step))
+
+
+def _by_cases(exercise, trial, attempt, sure):
+    """Return the step of the first case that fails, or say that it may be a later one."""
+    step = trial.case.step or _first_that_fails(exercise, attempt)
+    steps = list(dict.fromkeys(case.step for case in exercise.cases))
+    scaled = [each for each in steps if "scal" in each]
+    if step in _SCORES and scaled and _is_a_factor(exercise, attempt):
+        return scaled[0]
+    return step if sure or not step or step == steps[-1] else f"{step}, or a later one"
+
+
+def _of_a_part(exercise, trial):
+    """Return the step at which the first wrong part arises, where the exercise says so."""
+    for part, step in exercise.part_steps.items():
+        i = exercise.parts.index(part)
+        pair = trial.outcome.parts[i : i + 1], wanted(exercise, trial.case)[i : i + 1]
+        if not parts_agree(*pair, exercise.tolerance):
+            return step
+    return ""
 
 
 def _first_that_fails(exercise, attempt):

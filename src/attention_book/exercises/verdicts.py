@@ -91,26 +91,31 @@ def plain(text):
     return "".join(each if each.isprintable() else " " for each in text)
 
 
-def number(value):
+def number(value, digits=4):
     """Write one number so that another machine's last digits cannot change it."""
     if isinstance(value, bool | bool_):
         return str(bool(value))
-    return f"{value:.4g}" if abs(value) < 1e15 else f"{value:.3g}"
+    if abs(value) >= 1e15:
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 1000 and value % 1 == 0 else f"{value:.{digits}g}"
 
 
-def show_arguments(names, args):
-    """Say what the arguments are: small ones whole, arrays by their shape."""
-    return ", ".join(f"{name} {_show(arg)}" for name, arg in zip(names, args, strict=False))
+def show_arguments(names, args, most=0):
+    """Say what the arguments are: short rows, and tables of at most ``most`` numbers, whole."""
+    return ", ".join(f"{name} {_show(arg, most)}" for name, arg in zip(names, args, strict=False))
 
 
-def _show(arg):
+def _show(arg, most):
     if isinstance(arg, ndarray):
-        if arg.ndim == 1 and arg.size <= 6 and arg.dtype.kind in "biuf":
-            return "= [" + ", ".join(map(number, arg)) + "]"
-        return f"of shape {arg.shape}"
+        whole = 0 < arg.size <= (most if arg.ndim > 1 else 6) and arg.dtype.kind in "biuf"
+        return f"= {_rows(arg)}" if whole else f"of shape {arg.shape}"
     if isinstance(arg, bool | int | float):
         return f"= {number(arg)}"
     return f"(a {'function' if callable(arg) else type(arg).__name__})"
+
+
+def _rows(arg):
+    return f"[{', '.join(map(_rows, arg))}]" if arg.ndim else number(arg[()])
 
 
 def _paragraphs(message):

@@ -14,6 +14,7 @@ from attention_book.exercises.building_blocks import (
     unstable_softmax,
 )
 from attention_book.exercises.model import Case, Example, Exercise, Mistake
+from attention_book.exercises.probes import Probe, of_queries_and_keys, of_tokens
 from attention_book.exercises.shared_kinds import axis_of_one_lost, rounded_roots
 from attention_book.exercises.stages import GIVEN, OF_ONE_HEAD, PROJECTIONS
 
@@ -382,6 +383,7 @@ ATTENTION = Exercise(
                      np.array([[4.0, 0, 2], [0, 8, 2]])), [[1.0, 6.0, 2.0]]),
     reference=_reference_attention,
     stages=(GIVEN, *OF_ONE_HEAD),
+    probe=Probe(of_queries_and_keys(3, 5, 2), _SCORES, _SCALE, _WEIGHTS, mask=_WEIGHTS),
     cases=(
         Case((np.zeros((3, 2)), *_arguments(3, 5, 2, 7)[1:]), "queries of zeros", _MIX),
         Case(_arguments(3, 5, 1, 2), "vectors of one feature, where the scale is 1", _WEIGHTS),
@@ -546,6 +548,7 @@ SELF_ATTENTION = Exercise(
                     [[6.0], [5.0]]),
     reference=_reference_self_attention,
     stages=(PROJECTIONS, *OF_ONE_HEAD),
+    probe=Probe(of_tokens(5, 2), _SCORES, _SCALE, _WEIGHTS, mask=_WEIGHTS),
     cases=(
         Case((_draw(3, 2), np.zeros((2, 5)), _draw(2, 5), _draw(2, 7)), "queries of zeros", _MIX),
         Case(_tokens(5, 3, 1, 2), "queries of one feature, where the scale is 1", _PROJECTIONS),
