@@ -92,7 +92,7 @@ def load_gguf(path):
         return tensors[name].array()
 
     def weights(i):
-        """Return the weights of block ``i``: transposed, since the file's stand left of a vector."""
+        """Return the weights of block ``i``, transposed: the file's stand left of a vector."""
         return {ours: floats(f"blk.{i}.{theirs}.weight") for ours, theirs in GAINS.items()} | {
             ours: floats(f"blk.{i}.{theirs}.weight").T for ours, theirs in WEIGHTS.items()}
 
