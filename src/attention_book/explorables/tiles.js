@@ -112,7 +112,7 @@ function choose(model, board, event) {
 const memory = (held, dense, step, computed, all) => [
   ...entry("numbers held now", "held", held, number(held, 0)),
   ...entry("the dense matrix", "dense", dense, number(dense, 0)),
-  ...entry("bytes, in float32", "bytes", held * BYTES, `${held * BYTES} of ${dense * BYTES}`),
+  ...entry("bytes (float32)", "bytes", held * BYTES, `${held * BYTES} of ${dense * BYTES}`),
   ...entry("tiles computed", "computed", step, `${step} of ${computed}`),
   ...entry("tiles skipped", "skipped", all - computed, number(all - computed, 0)),
 ];
