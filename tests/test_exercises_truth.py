@@ -209,6 +209,11 @@ def test_two_mistakes_in_chunks_are_told_in_order(exercise, answer, first, later
         assert "the example on the page" not in result.message
 
 
+def test_an_answer_that_fits_the_example_alone_is_given_no_step():
+    result = check("all_scores", lambda q, k: abs(q @ k.T))  # the example holds no negative score
+    assert result.diagnosis == "hard-coded" and "Step" not in result.message
+
+
 def test_small_tables_are_printed_whole():
     result = check("best_key", lambda q, k: (q @ k.T).argmax(axis=1) * (len(q) != 3))
     assert "q = [[-383, 190], [-1460, 135], [183, -560]]" in said(result), result
@@ -290,9 +295,18 @@ def changed_by(change):
     (lambda rows, rng: rows + 10, "same-change-everywhere"),
     (lambda rows, rng: rows + 10 * rng.normal(size=(len(rows), 1)), "same-change-everywhere"),
     (lambda rows, rng: 10 * rows, "multiplied-alike"),
+    (lambda rows, rng: rows + 10 * np.eye(1, rows.shape[1]), "one-feature-changed"),
     (lambda rows, rng: rows + 10 * rng.normal(size=rows.shape), None)])
 def test_a_leak_of_normalised_rows_is_looked_for(change, diagnosis):
     assert check("leaks_future", changed_by(change)).diagnosis == diagnosis
+
+
+def test_a_small_leak_is_looked_for():
+    def coarse(attend, x, rng):
+        return any(not np.allclose(attend(np.vstack([x[:t], x[t:] + 10 * rng.normal(
+            size=x[t:].shape)]))[:t], attend(x)[:t], atol=1) for t in range(1, len(x)))
+
+    assert check("leaks_future", coarse).diagnosis == "coarse-comparison"
 
 
 # --- predictions ----------------------------------------------------------------------------------
@@ -305,6 +319,11 @@ def test_the_trace_of_a_prediction_shows_only_what_was_right():
             for position, shown in enumerate(("1.5", "1.75", "1.75 + 2/8 = 2")):
                 if f"= {shown}\n" in message or f"\n{shown}" in message:
                     assert abs(way[position] - exercise.solution[position]) < 0.04, (way, message)
+
+
+def test_text_that_is_no_list_is_not_said_to_hold_no_number():
+    assert "text that cannot be read as numbers" in said(
+        check("predict_causal_mixture", "12 6 6 5"))
 
 
 # --- what check and hint are given ----------------------------------------------------------------

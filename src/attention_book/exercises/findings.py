@@ -34,8 +34,8 @@ def find_problem(exercise, case, outcome, wanted, begun=False):
 
 def hard_coded():
     """Return the problem with an answer that is right on the page's example alone."""
-    return Problem("hard-coded", "The result is right for the example on the page, and for no "
-                   "other input", "Which part of your function depends on its arguments?")
+    return Problem("hard-coded", "The result is right for the example on the page, and for none of "
+                   "the other inputs", "What of the example does your function rely on?")
 
 
 def calls_the_package(name):

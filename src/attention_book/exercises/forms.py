@@ -84,7 +84,8 @@ def _kind(exercise, want):
 
 def _wrong_kind(exercise, name, got, want):
     if exercise.predicts:
-        described = "text that writes no number" if got.described == "text" else got.described
+        described = ("text that cannot be read as numbers" if got.described == "text"
+                     else got.described)
         return Problem("wrong-shape" if got.shape == (-1,) else "wrong-dtype",
                        f"{name} is {described}; wanted {_KINDS[want.family]}",
                        f"Can you write it as {exercise.signature}?")

@@ -10,7 +10,7 @@ from attention_book.exercises.model import Case, Problem
 from attention_book.exercises.naming import name_mistake, shows, wanted
 from attention_book.exercises.packages import is_the_packages, leaves_it_to_the_package
 from attention_book.exercises.reports import failed, passed
-from attention_book.exercises.steps import with_step
+from attention_book.exercises.steps import with_step, without_step
 
 JUDGING_SECONDS, NAMING_SECONDS = 4.0, 1.0  # together below six seconds
 _NAMELESS = ("not-attempted", "prints-instead-of-returning", "too-slow")
@@ -46,7 +46,7 @@ def judge(exercise, answer, runner=None, leaves_it=leaves_it_to_the_package):
         runner.left = NAMING_SECONDS
         mistake = _name(exercise, answer, runner, fault)
         if mistake is None and _only_the_example(exercise, answer, runner, trials):
-            return failed(exercise, hard_coded(), fault)
+            return failed(exercise, hard_coded(), without_step(fault))
         if mistake is None:
             fault = with_step(exercise, fault, lambda case: _try(exercise, answer, runner, case))
         else:

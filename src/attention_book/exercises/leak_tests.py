@@ -93,6 +93,16 @@ def _normed(x):
     return out
 
 
+def _through_one_feature(x):
+    """Return rows that see one feature of all rows."""
+    return x + _steps(x[:, 3]).sum()
+
+
+def _faint(x):
+    """Return rows that see the whole text, and show little of it."""
+    return x + 0.001 * _steps(x).sum()
+
+
 _TIGHT = (np.tanh, _row_before, _running_mean, _CAUSAL_HEAD)
 
 _X = (np.round(np.random.default_rng(7).normal(size=(7, 5)) * 15) + 0.5) * _STEP
@@ -141,14 +151,14 @@ def _alike(some, others, summed):
 
 
 def _search(cuts=_every_cut, changed=lambda t: slice(t, None), compared=slice, by=10.0,
-            summed=None):
+            summed=None, compare=_alike):
     """Return a test that changes the rows ``changed(t)`` and looks at the rows ``compared(t)``."""
     def leaks(attend, x, rng):
         out = attend(x)
         for t in cuts(len(x)):
             other = x.copy()
             other[changed(t)] += by * rng.normal(size=other[changed(t)].shape)
-            if not _alike(attend(other)[compared(t)], out[compared(t)], summed):
+            if not compare(attend(other)[compared(t)], out[compared(t)], summed):
                 return True
         return False
 
@@ -177,6 +187,23 @@ def _multiplied(by):
                    for t in range(1, len(x)))
 
     return leaks
+
+
+def _one_feature(feature, by=10.0):
+    """Return a test that changes one feature of the later rows."""
+    def leaks(attend, x, rng):
+        for t in range(1, len(x)):
+            other = x.copy()
+            other[t:, feature] += by
+            if not np.allclose(attend(other)[:t], attend(x)[:t]):
+                return True
+        return False
+
+    return leaks
+
+
+def _within(bound):
+    return lambda some, others, summed: np.allclose(some, others, rtol=0, atol=bound)
 
 
 def _only(t):
@@ -366,6 +393,9 @@ LEAKS_FUTURE = Exercise(
              "how the rows are changed"),
         Case(_args(_normed), "rows that are normalised before they leak (leaks)",
              "how the rows are changed"),
+        Case(_args(_through_one_feature), "one feature of all rows (leaks)",
+             "how the rows are changed"),
+        Case(_args(_faint), "a faint sum over the whole text (leaks)", "what is compared"),
     ),
     naming=(Case(_args(_running_mean), "running means"), Case(_args(np.tanh), "own row"),
             Case(_args(_whole_text), "whole text"), Case(_args(_from_here_on), "from here on"),
@@ -374,7 +404,9 @@ LEAKS_FUTURE = Exercise(
               for row in range(6)),
             Case(_args(_there_and_back), "opposite changes"),
             Case(_args(_contrast), "differences of features"),
-            Case(_args(_normed), "normalised rows")),
+            Case(_args(_normed), "normalised rows"),
+            Case(_args(_through_one_feature), "one feature"),
+            Case(_args(_faint), "a faint leak")),
     mistakes=(
         Mistake(
             id="always-false",
@@ -510,6 +542,21 @@ LEAKS_FUTURE = Exercise(
             question="What is left of a row's length when the row is divided by it?",
             ways=tuple(_multiplied(by) for by in (10.0, 2.0, 1000.0)),
             step="how the rows are changed",
+        ),
+        Mistake(
+            id="one-feature-changed",
+            seen="One feature of the later rows is changed, and the others stay as they are.",
+            question="What if a row leaks its third feature alone?",
+            ways=(_one_feature(0), _one_feature(1), _one_feature(0, by=-3.0)),
+            step="how the rows are changed",
+        ),
+        Mistake(
+            id="coarse-comparison",
+            seen="The results are compared so coarsely that a small leak does not show.",
+            question="By how much may a row change that sees nothing of what was changed?",
+            ways=(_search(compare=_within(1.0)), _search(compare=_within(0.5)),
+                  _search(compare=_within(2.0)), _search(compare=_within(5.0))),
+            step="what is compared",
         ),
         Mistake(
             id="compares-means",

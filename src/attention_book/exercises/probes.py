@@ -60,15 +60,15 @@ def of_a_step(t, d_model, d_head):
 
 
 def step_by_weights(exercise, attempt):
-    """Return the step at which the weights go wrong, "" if they are right, None if unknown."""
+    """Return the step at which the weights go wrong, or "" where they do not tell."""
     probe = exercise.probe
     tables = [attempt(case).outcome.parts for case in probe.cases] if probe else []
     if not tables or any(not parts or parts[0].values is None for parts in tables):
-        return None
+        return ""
     due = [wanted(exercise, case)[0].values for case in probe.cases]
     came = [parts[0].values for parts in tables]
     if any(one.shape != other.shape for one, other in zip(came, due, strict=True)):
-        return None
+        return ""
     if all(absolute(one - other).max() < _CLOSE for one, other in zip(came, due, strict=True)):
         return ""
     return _which(probe, came, due)

@@ -23,23 +23,27 @@ def with_step(exercise, trial, attempt):
         Runs the answer on a case, and returns the trial.
     """
     if trial.problem.id in _ELSEWHERE:
-        return replace(trial, case=replace(trial.case, step=""))
+        return without_step(trial)
     if trial.problem.id not in ("wrong-value", "not-finite"):
         return trial
-    step = _of_a_part(exercise, trial)
-    by_weights = None if step else step_by_weights(exercise, attempt)
-    step = step or by_weights or _by_cases(exercise, trial, attempt, sure=by_weights is not None)
+    step = (_of_a_part(exercise, trial) or step_by_weights(exercise, attempt)
+            or _by_cases(exercise, trial, attempt))
     return replace(trial, case=replace(trial.case, step=step))
 
 
-def _by_cases(exercise, trial, attempt, sure):
+def without_step(trial):
+    """Return the trial of a problem that the case's step does not tell."""
+    return replace(trial, case=replace(trial.case, step=""))
+
+
+def _by_cases(exercise, trial, attempt):
     """Return the step of the first case that fails, or say that it may be a later one."""
     step = trial.case.step or _first_that_fails(exercise, attempt)
     steps = list(dict.fromkeys(case.step for case in exercise.cases))
     scaled = [each for each in steps if "scal" in each]
     if step in _SCORES and scaled and _is_a_factor(exercise, attempt):
         return scaled[0]
-    return step if sure or not step or step == steps[-1] else f"{step}, or a later one"
+    return step if step in ("", steps[-1]) else f"{step}, or a later one"
 
 
 def _of_a_part(exercise, trial):
