@@ -173,6 +173,19 @@ def test_in_a_notebook_nothing_listens_once_the_view_has_closed(browser, kind):
     page.close()
 
 
+def test_without_scripts_the_picture_and_its_caption_show(browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    for kind in EXPECTED:
+        page.set_content(html(kind))
+        pictures = page.locator(".ab-before img.ab-light")
+        assert pictures.count() > 0
+        assert all(picture.is_visible() and picture.get_attribute("alt")
+                   for picture in pictures.all())
+        assert page.locator(".ab-caption").inner_text() == kind.caption
+    context.close()
+
+
 def test_in_print_the_picture_stands_for_the_figure(browser):
     page = browser.new_page()
     page.set_content(html(Mixing))

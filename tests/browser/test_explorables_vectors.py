@@ -113,16 +113,6 @@ def violations(page, rules):
     return [f"{rule['id']}: {[node['html'] for node in rule['nodes']]}" for rule in found]
 
 
-def test_picture_shows_without_scripts(browser, tmp_path):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    for kind in FIGURES:
-        page.goto(written(kind(), tmp_path))
-        expect(page.locator(".ab-before img.ab-light").first).to_be_visible()
-        expect(page.locator(".ab-caption")).to_have_text(kind.caption)
-    context.close()
-
-
 def test_agreement_by_keyboard(show):
     figure = Agreement()
     page = show(figure)
