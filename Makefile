@@ -8,9 +8,13 @@ NOTEBOOKS ?=
 SUITES ?=
 CHAPTERS ?=
 SITE ?=
+DIR ?=
+SUBMISSIONS ?=
+OUT ?= _build/class/graded
 
 BIN := .venv/bin
 READY := .venv/ready
+CLASS := .venv-class/ready
 MODEL := .venv/model
 export PYTHONUTF8 := 1
 
@@ -53,6 +57,14 @@ exercises: $(READY) ## try every mistake and every right answer on the exercises
 handouts: $(READY) ## zips for a class, without solutions (CHAPTERS=3,5; SITE=1: its site too)
 	@$(BIN)/python -m classroom.handouts --chapters "$(CHAPTERS)" $(if $(SITE),--site)
 
+course: $(READY) $(CLASS) ## an nbgrader course of the chapters (DIR=folder; CHAPTERS=3,5)
+	@test -n "$(DIR)" || { echo "make course needs DIR=, the folder for the course." >&2; exit 1; }
+	@$(BIN)/python -m classroom.course "$(DIR)" --chapters "$(CHAPTERS)"
+
+grade: $(READY) ## grade a class and draw its view (SUBMISSIONS=folder; OUT=folder)
+	@test -n "$(SUBMISSIONS)" || { echo "make grade needs SUBMISSIONS=, the folder with the notebooks." >&2; exit 1; }
+	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)" --out "$(OUT)"
+
 lock: ## write requirements.txt anew from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: install it with 'pip install uv'." >&2; exit 1; }
 	@sh tools/lock.sh
@@ -69,3 +81,10 @@ $(READY): requirements.txt pyproject.toml tools/set_up.py
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "There is no '$(PYTHON)' here: install Python 3.11 or newer (Debian: apt-get install python3-venv)." >&2; exit 1; }
 	@$(PYTHON) tools/set_up.py
+
+$(CLASS): requirements.txt requirements-class.txt
+	@echo "set-up: installing nbgrader into .venv-class (two minutes)"
+	@$(BIN)/python -m venv .venv-class
+	@.venv-class/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
+	  --requirement requirements-class.txt
+	@touch $@

@@ -14,7 +14,6 @@ from classroom import chapters
 SOURCES = ("book", "lite", "notebooks", "src", "tools", "_config.yml", "_toc.yml", "CHANGELOG.md",
            "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "LICENSE-TEXT", "README.md",
            "pyproject.toml", "requirements.txt", ".pyodide_cache")
-BUILD = ["-m", "jupyter_book", "build", ".", "--all", "-W", "-n", "--keep-going", "--quiet"]
 
 
 def build_site(target):
@@ -22,8 +21,7 @@ def build_site(target):
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / "book"
         copy_sources(copy)
-        for command in (["tools/build_lite.py"], BUILD):
-            run(copy, command)
+        run(copy, ["tools/run_suites.py", "lite", "site"])
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(copy / "_build" / "html", target)
     return target
