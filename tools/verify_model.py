@@ -85,6 +85,7 @@ class Other:
 
     def __init__(self):
         import torch
+        from tokenizers import pre_tokenizers
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         from attention_book.pretrained import find_smollm2
@@ -94,6 +95,10 @@ class Other:
         place = {"gguf_file": path.name}
         self.torch = torch
         self.tokenizer = AutoTokenizer.from_pretrained(path.parent, **place)
+        # The published tokenizer sets digits apart first; read from this file, that is lost.
+        self.tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Digits(individual_digits=True),
+             pre_tokenizers.ByteLevel(add_prefix_space=False)])
         self.model = AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32,
                                                           **place).eval()
 
