@@ -122,6 +122,8 @@ def telling(parts, whole=True):
 
 def _same(got, wanted, tolerance):
     number = ("int", "float", "half")
+    if got.shape == wanted.shape == (-1,):
+        return got.described == wanted.described  # rows of different lengths, both
     alike = got.family == wanted.family or (got.family in number and wanted.family in number)
     if got.shape != wanted.shape or not alike or got.values is None or wanted.values is None:
         return False
