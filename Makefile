@@ -65,6 +65,9 @@ grade: $(READY) ## grade a class and draw its view (SUBMISSIONS=folder; OUT=fold
 	@test -n "$(SUBMISSIONS)" || { echo "make grade needs SUBMISSIONS=, the folder with the notebooks." >&2; exit 1; }
 	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)" --out "$(OUT)"
 
+slides: $(READY) ## slides of a chapter, for a lecture (CHAPTERS=5)
+	@$(BIN)/python -m classroom.slides --chapters "$(or $(CHAPTERS),5)"
+
 lock: ## write requirements.txt anew from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: install it with 'pip install uv'." >&2; exit 1; }
 	@sh tools/lock.sh

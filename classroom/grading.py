@@ -109,7 +109,7 @@ def grade_one(each, folder, terms):
     try:
         return result_of(each, folder, terms)
     except Exception:
-        _held.clear()
+        leave_nursery()
         return failed(each, folder, terms, traceback.format_exc(limit=-3))
 
 
@@ -150,6 +150,12 @@ def nursery():
     if "nursery" not in _held:
         _held["nursery"] = Nursery().__enter__()
     return _held["nursery"]
+
+
+def leave_nursery():
+    """End this process's nursery; the next use starts another."""
+    if "nursery" in _held:
+        _held.pop("nursery").__exit__()
 
 
 @cache

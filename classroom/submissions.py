@@ -11,7 +11,7 @@ from classroom import chapters
 
 MOST_BYTES = 2 * 10**7
 MOST_CELLS = 2000
-_NAME = re.compile(r"^(.+?)_\d+_assignsubmission_file$")  # as Moodle names a student's folder
+_NAME = re.compile(r"^(.+?)_\d+_assignsubmission_file_?$")  # as Moodle names a student's folder
 
 
 @dataclass(frozen=True)
