@@ -2,7 +2,7 @@
 
     python tools/build_lite.py
 
-With PYODIDE_CDN=https://cdn.jsdelivr.net/pyodide/v0.27.7/full/ and SITE_URL=https://..., the site's
+With PYODIDE_CDN=https://.../pyodide/v0.27.7/full/ and SITE_URL=https://..., the site's
 own address, readers take Pyodide from that host instead of from the site itself.
 """
 
