@@ -49,6 +49,7 @@ def test_only_the_top_k_take_part():
 
 def test_of_equal_logits_the_first_take_part():
     assert np.flatnonzero(counts([0, 1, 1, 1, 1], n=100, top_k=2)).tolist() == [1, 2]
+    assert np.flatnonzero(counts(np.arange(300) % 3, n=200, top_k=4)).tolist() == [2, 5, 8, 11]
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64])

@@ -109,6 +109,14 @@ def test_silu_equals_exact_arithmetic(dtype):
                                                   (dtype == np.float16)) for w in wanted])
 
 
+@pytest.mark.parametrize("dtype, x", [(np.float32, -90), (np.float64, -711)])
+def test_silu_is_right_where_the_plain_exponential_overflows(dtype, x):
+    with np.errstate(all="raise"):
+        got = silu(np.array([x], dtype))[0]
+    assert got != 0
+    assert abs(mp.mpf(float(got)) / (x / (1 + mp.exp(-x))) - 1) < 8 * epsilon(dtype)
+
+
 def test_silu_far_below_zero_is_zero():
     with np.errstate(all="raise"):
         assert silu(np.array([-1e4, -1e300])).tolist() == [0, 0]

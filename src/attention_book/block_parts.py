@@ -135,11 +135,12 @@ def feed_forward(x, w_gate, w_up, w_down):
     >>> feed_forward(x, np.eye(2), np.eye(2), np.eye(2)).round(2).tolist()
     [[0.73, 0.01]]
     """
-    x, w_gate, w_up, w_down = check_feed_forward(x, w_gate, w_up, w_down)
-    dtype = x.dtype
-    x, w_gate, w_up, w_down = in_working_type(x, w_gate, w_up, w_down)
-    hidden = silu(product(x, w_gate)) * product(x, w_up)  # (..., n, d_feed)
-    return product(hidden, w_down).astype(dtype, copy=False)
+    arrays = check_feed_forward(x, w_gate, w_up, w_down)
+    x, w_gate, w_up, w_down = in_working_type(*arrays)
+    gate = product(x, w_gate)  # (..., n, d_feed)
+    up = product(x, w_up)
+    result = product(silu(gate) * up, w_down)  # (..., n, d_out)
+    return result.astype(arrays[0].dtype, copy=False)
 
 
 def check_gain(name, gain, x):

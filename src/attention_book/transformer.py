@@ -28,8 +28,8 @@ from attention_book.validation import (
 
 
 @quiet
-def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5, mask=None, rotate=None, cache=None,
-          attend=attention):
+def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5,
+          mask=None, rotate=None, cache=None, attend=attention):
     r"""Add to each token what attention finds for it, then what a feed-forward network makes of it.
 
     .. math:: Y = X + \text{attention}(\text{norm}(X)), \qquad
@@ -74,11 +74,13 @@ def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5, mask=None, rotate=N
     """
     x, w = _check_block(x, weights)
     normed = rms_norm(x, w["attention_gain"], eps)
-    x = x + multi_head_attention(normed, w["wq"], w["wk"], w["wv"], w["wo"], n_heads=n_heads,
-                                 n_kv_heads=n_kv_heads, mask=mask, rotate=rotate, cache=cache,
-                                 attend=attend)
+    x = x + multi_head_attention(
+        normed, w["wq"], w["wk"], w["wv"], w["wo"], n_heads=n_heads,
+        n_kv_heads=n_kv_heads, mask=mask, rotate=rotate, cache=cache,
+        attend=attend)
     normed = rms_norm(x, w["feed_gain"], eps)
-    return x + feed_forward(normed, w["w_gate"], w["w_up"], w["w_down"])
+    x = x + feed_forward(normed, w["w_gate"], w["w_up"], w["w_down"])
+    return x
 
 
 class Decoder:

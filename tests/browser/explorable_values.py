@@ -7,6 +7,7 @@ import pytest
 
 from attention_book.explorables import (
     Agreement,
+    BlockWalk,
     Cache,
     Heads,
     Mixing,
@@ -141,5 +142,10 @@ def held_scores(figure, last):
             for j in range(key, key + figure.key_chunk) if not figure.causal or j <= i}
 
 
+def block_walk(figure):
+    return entries("stations", figure.stations, np.arange(7) <= figure.step)
+
+
 EXPECTED = {Agreement: agreement, WhySqrtD: why_sqrt_d, SoftmaxUnderStress: softmax_under_stress,
-            Mixing: mixing, Triangle: triangle, Heads: heads, Cache: cache, Tiles: tiles}
+            Mixing: mixing, Triangle: triangle, Heads: heads, Cache: cache, Tiles: tiles,
+            BlockWalk: block_walk}

@@ -1,6 +1,7 @@
 """The book's moving figures: each is alive on a page and in step with Python in a notebook."""
 
 from attention_book.explorables.agreement import Agreement
+from attention_book.explorables.block_walk import BlockWalk
 from attention_book.explorables.cache import Cache
 from attention_book.explorables.heads import Heads
 from attention_book.explorables.mixing import Mixing
@@ -18,4 +19,5 @@ __all__ = [  # noqa: RUF022 (as in the chapters)
     "Heads",
     "Cache",
     "Tiles",
+    "BlockWalk",
 ]

@@ -1,0 +1,74 @@
+"""The walk through a block, driven in a browser: it shows the package's values and says them."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from explorable_values import agrees
+from watching import Watch
+
+from attention_book.explorables import BlockWalk
+
+PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
+        '<meta name="viewport" content="width=device-width"><style>body{{background:'
+        "var(--ab-paper);color:var(--ab-text);font:17px system-ui;margin:0 auto;max-width:600px}}"
+        "</style></head><body><main><h1>Figure</h1>{figure}</main></body></html>")
+SAYS = "text => document.querySelector('.ab-state').textContent.includes(text)"
+CUT = """all => all.filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.textContent)"""
+PARTS = ["norms", "attention", "feed_forward", "residual"]
+
+
+@pytest.fixture
+def opened(browser):
+    """Return a function that opens the figure on a page without Python."""
+    context = browser.new_context()
+    page, watch = context.new_page(), Watch(context, host="")
+
+    def open_page(width=1280, theme="light"):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.set_content(PAGE.format(theme=theme, figure=BlockWalk().page()))
+        page.wait_for_selector(".ab-stage .ab-state:not(:empty)")
+        return page
+
+    yield open_page
+    assert watch.complaints == []
+    context.close()
+
+
+def figure_on(page):
+    return page.query_selector(".ab-explorable")
+
+
+def test_it_walks_by_button_and_by_keyboard(opened):
+    page = opened()
+    agrees(BlockWalk(), figure_on(page))
+    for step in range(5, -1, -1):
+        page.click('[data-step="back"]')
+        agrees(BlockWalk(step=step), figure_on(page))
+    page.focus('[data-control="step"]')
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    agrees(BlockWalk(step=2), figure_on(page))
+    page.wait_for_function(SAYS, arg="Attention puts 1.00")
+
+
+def test_the_other_text_and_each_part_left_out(opened):
+    page = opened()
+    page.select_option('[data-control="subject"]', index=1)
+    agrees(BlockWalk(subject="dogs"), figure_on(page))
+    page.wait_for_function(SAYS, arg="“bones”")
+    for part in PARTS:
+        page.uncheck(f'[data-control="{part}"]')
+        agrees(BlockWalk(subject="dogs", **{part: False}), figure_on(page))
+        page.wait_for_function(SAYS, arg="does not say")
+        page.check(f'[data-control="{part}"]')
+    page.uncheck('[data-control="norms"]')
+    page.uncheck('[data-control="residual"]')
+    agrees(BlockWalk(subject="dogs", norms=False, residual=False), figure_on(page))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_fits_a_phone_and_is_accessible(opened, theme):
+    page = opened(width=390, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.eval_on_selector_all(".ab-heat th, .ab-heat td", CUT) == []
+    assert Axe().run(page).response["violations"] == []
