@@ -85,9 +85,5 @@ $(READY): requirements.txt pyproject.toml tools/set_up.py
 	  echo "There is no '$(PYTHON)' here: install Python 3.11 or newer (Debian: apt-get install python3-venv)." >&2; exit 1; }
 	@$(PYTHON) tools/set_up.py
 
-$(CLASS): requirements.txt requirements-class.txt
-	@echo "set-up: installing nbgrader into .venv-class (two minutes)"
-	@$(BIN)/python -m venv .venv-class
-	@.venv-class/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
-	  --requirement requirements-class.txt
-	@touch $@
+$(CLASS): $(READY) requirements-class.txt tools/set_up_class.py
+	@$(BIN)/python tools/set_up_class.py

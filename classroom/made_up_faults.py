@@ -146,7 +146,7 @@ FAULTS = (
     Fault("recursion without end", answering("def my_softmax(x):\n    return my_softmax(x)"),
           {"softmax": "raises"}),
     Fault("memory bomb", answering(
-        "def my_softmax(x):\n    held = []\n    while 1:\n        held.append(bytearray(10**8))"),
+        "def my_softmax(x):\n    held = []\n    while 1:\n        held.append(np.empty(10**7))"),
         {"softmax": "raises"}),
     Fault("megabytes of output", with_cell("print('x' * 10**6)", doing("print('y' * 10**6)"))),
     # --- Beyond its own process ---
