@@ -12,7 +12,6 @@ from attention_book.validation import (
 )
 
 
-@quiet
 def rotary(x, positions, base=10000.0):
     r"""Turn each pair of neighbouring features by an angle that grows with the position.
 
@@ -59,16 +58,26 @@ def rotary(x, positions, base=10000.0):
     x = check_floating("x", x, "(..., n, d_head)")
     positions = _check_positions(positions, x)
     base = check_positive("base", base)
-    dtype, d_head = x.dtype, x.shape[-1]
-    x, = in_working_type(x)
+    return turn(x, *cosine_and_sine(positions, x.shape[-1], base))
+
+
+def cosine_and_sine(positions, d_head, base):
+    """Return cosine and sine of the angle of every pair, (..., n, d_head / 2) each."""
     frequencies = base ** (-np.arange(0, d_head, 2) / (d_head or 1))  # (d_head / 2,)
-    angles = positions[..., None] * frequencies  # (..., n, d_head / 2)
-    cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
-    first, second = x[..., 0::2], x[..., 1::2]
-    result = np.empty(x.shape, x.dtype)
+    angles = positions[..., None] * frequencies
+    return np.cos(angles), np.sin(angles)
+
+
+@quiet
+def turn(x, cos, sin):
+    """Return ``x`` with its pairs turned by angles whose cosines and sines are given."""
+    work, = in_working_type(x)
+    cos, sin = (part.astype(work.dtype, copy=False) for part in (cos, sin))
+    first, second = work[..., 0::2], work[..., 1::2]
+    result = np.empty(x.shape, work.dtype)
     result[..., 0::2] = first * cos - second * sin
     result[..., 1::2] = first * sin + second * cos
-    return result.astype(dtype, copy=False)
+    return result.astype(x.dtype, copy=False)
 
 
 def _check_positions(positions, x):

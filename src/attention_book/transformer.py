@@ -1,7 +1,5 @@
 """The transformer block around the attention of the modules above, and a decoder made of blocks."""
 
-from functools import partial
-
 import numpy as np
 
 from attention_book.block_parts import check_feed_forward, check_gain, feed_forward, rms_norm
@@ -9,7 +7,7 @@ from attention_book.dot_products import product, quiet
 from attention_book.kv_cache import KVCache
 from attention_book.masks import causal_mask
 from attention_book.multi_head import multi_head_attention
-from attention_book.positions import rotary
+from attention_book.positions import cosine_and_sine, turn
 from attention_book.sampling import check_choice, choose_token
 from attention_book.single_head import attention
 from attention_book.validation import (
@@ -24,6 +22,7 @@ from attention_book.validation import (
     complain,
     describe,
     in_working_type,
+    working_type,
 )
 
 
@@ -102,7 +101,7 @@ class Decoder:
     n_context : int
         The largest number of positions, those of a prompt and of what is generated.
     base : float
-        For :func:`rotary`.
+        For rotary positions, see :func:`rotary`.
     eps : float
         For :func:`rms_norm`.
 
@@ -224,7 +223,7 @@ class Decoder:
         n = tokens.shape[-1]
         self._check_room("tokens", past, n)
         mask = None if n == 1 else causal_mask(n, past + n)
-        rotate = partial(rotary, base=self.base)
+        rotate = self._rotation(np.arange(past, past + n))
         x = self.embedding[tokens]  # (..., n, d_model)
         try:
             for weights, cache, attends_here in zip(self.blocks, caches, attends, strict=True):
@@ -298,6 +297,13 @@ class Decoder:
             token = choose_token(self._scores(last)[0], **choice)
             yield token
             tokens = np.array([token]) if cached else np.append(tokens, token)
+
+    def _rotation(self, positions):
+        """Return :func:`rotary` for these positions, whose sines are worked out once for all."""
+        d_head = self.blocks[0]["wq"].shape[1] // self.heads["n_heads"] if self.blocks else 0
+        parts = cosine_and_sine(positions, d_head, self.base)
+        parts = [part.astype(working_type(self.dtype), copy=False) for part in parts]
+        return lambda x, _: turn(x, *parts)
 
     def _scores(self, x):
         x, output = in_working_type(x, self.output)
