@@ -19,7 +19,7 @@ MODEL := .venv/model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises handouts verify-model lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
