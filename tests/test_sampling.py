@@ -71,6 +71,11 @@ def test_the_same_seed_gives_the_same_tokens():
     assert drawn(1) == drawn(1) != drawn(2)
 
 
+def test_a_tiny_temperature_makes_no_two_logits_infinite():
+    with np.errstate(all="raise"):
+        assert counts([1e9, 2e9, 0], n=20, temperature=1e-305)[1] == 1
+
+
 def test_nothing_is_written_to(rng):
     logits = np.array(LOGITS)
     logits.flags.writeable = False
