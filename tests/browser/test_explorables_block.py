@@ -41,10 +41,11 @@ def figure_on(page):
 def test_it_walks_by_button_and_by_keyboard(opened):
     page = opened()
     agrees(BlockWalk(), figure_on(page))
-    for step in range(5, -1, -1):
-        page.click('[data-step="back"]')
+    for step in range(1, 7):
+        page.click('[data-step="next"]')
         agrees(BlockWalk(step=step), figure_on(page))
     page.focus('[data-control="step"]')
+    page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     agrees(BlockWalk(step=2), figure_on(page))
@@ -53,17 +54,19 @@ def test_it_walks_by_button_and_by_keyboard(opened):
 
 def test_the_other_text_and_each_part_left_out(opened):
     page = opened()
+    page.focus('[data-control="step"]')
+    page.keyboard.press("End")
     page.select_option('[data-control="subject"]', index=1)
-    agrees(BlockWalk(subject="dogs"), figure_on(page))
+    agrees(BlockWalk(subject="dogs", step=6), figure_on(page))
     page.wait_for_function(SAYS, arg="“bones”")
     for part in PARTS:
         page.uncheck(f'[data-control="{part}"]')
-        agrees(BlockWalk(subject="dogs", **{part: False}), figure_on(page))
+        agrees(BlockWalk(subject="dogs", step=6, **{part: False}), figure_on(page))
         page.wait_for_function(SAYS, arg="does not say")
         page.check(f'[data-control="{part}"]')
     page.uncheck('[data-control="norms"]')
     page.uncheck('[data-control="residual"]')
-    agrees(BlockWalk(subject="dogs", norms=False, residual=False), figure_on(page))
+    agrees(BlockWalk(subject="dogs", step=6, norms=False, residual=False), figure_on(page))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
