@@ -98,9 +98,10 @@ class Confined:
 
     def run(self, answer, case, seconds, parts, listen=()):
         """Call an answer on one input; return the outcome, and what of the package it called."""
-        watched = [replace_function(arg) for arg in case.args]
+        functions = {str(number): Watched(arg.function) if isinstance(arg, Watched) else arg
+                     for number, arg in enumerate(case.args) if callable(arg)}
         arrays = []
-        forms = [form_of(arg, arrays) for arg in case.args]
+        forms = [form_of(number, arg, arrays) for number, arg in enumerate(case.args)]
         self._send({"do": "run", "answer": answer, "args": forms, "parts": parts,
                     "seconds": seconds, "measure": case.memory is not None, "listen": listen},
                    arrays)
@@ -109,8 +110,8 @@ class Confined:
             message, arrays = self._next(until - time.monotonic())
             if "call" not in message:
                 break
-            self._answer_call(next(filter(None, watched), None), arrays)
-        calls = tuple(each.calls for each in watched if each)
+            self._answer_call(functions.get(str(message["call"])), arrays)
+        calls = tuple(each.calls for each in functions.values() if isinstance(each, Watched))
         return outcome_of(message.get("outcome"), arrays, len(case.args)), calls, heard_in(message)
 
     def _answer_call(self, function, arrays):
@@ -147,19 +148,15 @@ class Confined:
         return message, arrays
 
 
-def replace_function(arg):
-    return Watched(arg.function) if isinstance(arg, Watched) else None
-
-
-def form_of(arg, arrays):
-    """Return the form in which an argument is sent."""
+def form_of(number, arg, arrays):
+    """Return the form in which an argument is sent; a function stays here, and goes by number."""
     if isinstance(arg, np.ndarray):
         arrays.append(arg)
         return ["array", len(arrays) - 1]
     if isinstance(arg, np.random.Generator):
         return ["generator", arg.bit_generator.state]
     if callable(arg):
-        return ["function", None]
+        return ["function", number]
     return ["value", arg]
 
 

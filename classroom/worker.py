@@ -86,15 +86,15 @@ class Worker:
             generator.bit_generator.state = value
             return generator
         if kind == "function":
-            return lambda *args: self.attend(*args)  # a function is not copied with the arguments
+            return lambda *args: self.ask(value, args)  # a function is not copied with them
         return value
 
-    def attend(self, *args):
+    def ask(self, number, args):
         """Ask the judge for what a function that was given to the answer returns."""
         given = [np.asarray(arg) for arg in args]
         if any(each.dtype.kind not in "biuf" for each in given):
-            raise TypeError("attend takes arrays of numbers")
-        wire.send(self.connection, {"call": len(given)}, given)
+            raise TypeError("the function takes arrays of numbers")
+        wire.send(self.connection, {"call": number}, given)
         message, arrays = wire.receive(self.connection)
         if "raised" in message:
             raise ValueError(message["raised"])

@@ -157,6 +157,12 @@ def test_a_function_asked_too_much_is_an_error_of_the_answer(graded):
     assert found["diagnosis"] == "raises"
 
 
+def test_each_of_several_functions_is_asked(graded):
+    found = graded("block", "def my_block(x, attend, feed_forward, norm):\n"
+                   "    x = x + attend(norm(x))\n    return norm(x + feed_forward(x))")
+    assert not found["passed"] and found["diagnosis"] != "raises"
+
+
 # --- The package ---
 @pytest.mark.parametrize("text", [
     "my_softmax = softmax",
