@@ -2,7 +2,7 @@
 
 import ast
 
-from notebook_reading import bound, called, cells, data, tags, tree
+from notebook_reading import bound, called, cells, data, source, tags, tree
 
 
 def exercise_cells(notebook, exercises):
@@ -21,6 +21,9 @@ def exercise_cells(notebook, exercises):
             yield f"{len(cells(notebook, tag=tag))} cells '{tag}' for {len(exercises)} exercises"
 
 
+FOLDED = {"outputs_hidden": True, "source_hidden": True}
+
+
 def parts(exercise, stub, check, solution):
     """The three cells have their tags and their names; the solution is folded."""
     answer = checked_name(check)
@@ -30,9 +33,12 @@ def parts(exercise, stub, check, solution):
         yield f"{exercise.id}: no solution after its check that defines {exercise.id}_solution"
     if answer in bound(tree(solution)) | bound(tree(check)):
         yield f"{exercise.id}: its check or its solution binds the learner's own name"
-    folded = solution["metadata"].get("jupyter", {}).get("source_hidden") is True
-    if not folded or "hide-cell" not in tags(solution):
-        yield f"{exercise.id}: its solution is not folded (hide-cell and source_hidden)"
+    if solution["metadata"].get("jupyter") != FOLDED or "hide-cell" not in tags(solution):
+        yield f"{exercise.id}: its solution is not folded (hide-cell and {FOLDED})"
+    if source(solution).startswith(f"{exercise.id}_solution"):
+        yield f"{exercise.id}: the first line of its solution, which is not folded, is the answer"
+    if exercise.faulty and "hide-output" not in tags(check):
+        yield f"{exercise.id}: the verdict on its listing is not folded (hide-output)"
 
 
 def unsolved(exercise, check, solution):

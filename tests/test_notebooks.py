@@ -101,7 +101,7 @@ def chapter():
         code("def my_double(x):\n    ...", "exercise"),
         code('check("double", my_double)', "check", out="○ double: not-attempted\nseen: nothing"),
         code("def double_solution(x):\n    return 2 * x", "solution", "hide-cell",
-             jupyter={"source_hidden": True}),
+             jupyter={"outputs_hidden": True, "source_hidden": True}),
         text(AFTER),
     ]
     for number, cell in enumerate(cells):
@@ -221,7 +221,11 @@ EXERCISE_FAULTS = [
     break_cell(9, metadata={}),
     break_cell(10, metadata={}),
     break_cell(11, metadata={"tags": ["solution", "hide-cell"]}),
-    break_cell(11, metadata={"tags": ["solution"], "jupyter": {"source_hidden": True}}),
+    break_cell(11, metadata={"tags": ["solution", "hide-cell"],
+                             "jupyter": {"source_hidden": True}}),
+    break_cell(11, metadata={"tags": ["solution"],
+                             "jupyter": {"outputs_hidden": True, "source_hidden": True}}),
+    break_cell(11, source="double_solution = 2\nprint(3)"),
     replace(9, "my_double", "twice"),
     replace(10, '"double"', '"dot_product"'),
     replace(11, "double_solution", "solution"),
