@@ -91,7 +91,8 @@ def by_exchange(place, folder):
 
 def test_release_has_stubs_and_locked_checks_but_no_solutions(world):
     folder, _ = world
-    notebook = json.loads((folder / "release" / CHAPTER / f"{CHAPTER}.ipynb").read_text(encoding="utf-8"))
+    path = folder / "release" / CHAPTER / f"{CHAPTER}.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
     assert "_solution" not in json.dumps(notebook)
     about = [cell["metadata"]["nbgrader"] for cell in notebook["cells"]
              if "nbgrader" in cell["metadata"]]
