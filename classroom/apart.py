@@ -102,11 +102,8 @@ class Confined:
                      for number, arg in enumerate(case.args) if callable(arg)}
         arrays = []
         forms = [form_of(number, arg, arrays) for number, arg in enumerate(case.args)]
-        half = getattr(case, "half", None)  # of some exercises on memory: see Case
-        halves = half and [form_of(number, arg, arrays) for number, arg in enumerate(half)]
         self._send({"do": "run", "answer": answer, "args": forms, "parts": parts,
-                    "seconds": seconds, "measure": case.memory is not None, "half": halves,
-                    "listen": listen},
+                    "seconds": seconds, "measure": case.memory is not None, "listen": listen},
                    arrays)
         until = time.monotonic() + seconds + GRACE
         while True:

@@ -64,9 +64,7 @@ class Worker:
     def run(self, message, arrays):
         """Call an answer on one input and send what came of it."""
         args = tuple(self.argument(form, arrays) for form in message["args"])
-        half = message["half"] and {
-            "half": tuple(self.argument(form, arrays) for form in message["half"])}
-        case = Case(args, "", memory=0 if message["measure"] else None, **(half or {}))
+        case = Case(args, "", memory=0 if message["measure"] else None)
         exercise = types.SimpleNamespace(parts=("",) * message["parts"], predicts=False,
                                          observe=None)
         heard = []
