@@ -771,6 +771,34 @@ def causal_chunks_stop_at_full_ones(q, k, v, chunk):
     return out
 
 
+def _seen_by(q, k, v, i, m, l, acc, first, chunk):
+    """Let query i read one chunk of the keys up to itself."""
+    stop = min(first + chunk, i + 1)
+    s = k[first:stop] @ q[i] / np.sqrt(q.shape[1])
+    top = max(m, s.max())
+    p, old = np.exp(s - top), np.exp(m - top)
+    return top, l * old + p.sum(), acc * old + p @ v[first:stop]
+
+
+def causal_chunks_kept_in_dicts(q, k, v, chunk):
+    states = [{"m": -np.inf, "l": 0.0, "acc": np.zeros(v.shape[1])} for _ in q]
+    for first in range(0, len(k), chunk):
+        for i in range(first, len(q)):
+            at = states[i]
+            at["m"], at["l"], at["acc"] = _seen_by(q, k, v, i, *at.values(), first, chunk)
+    return np.array([at["acc"] / at["l"] for at in states])
+
+
+def causal_chunks_of_one_query(q, k, v, chunk):
+    out = []
+    for i in range(len(q)):
+        m, l, acc = -np.inf, 0.0, np.zeros((1, v.shape[1]))
+        for first in range(0, i + 1, chunk):
+            m, l, acc = _seen_by(q, k, v, i, m, l, acc, first, chunk)
+        out.append((acc / l)[0])
+    return np.stack(out)
+
+
 def causal_chunks_whole_mask(q, k, v, chunk):
     n = len(q)
     mask = np.tri(n, dtype=bool)
@@ -976,7 +1004,6 @@ WRONG = {
         (causal_chunks_backwards, "nan-on-masked-chunk"),
         (causal_chunks_hidden_as_minus_hundred, "finite-fill"),
         (causal_chunks_stop_at_full_ones, "drops-last-chunk"),
-        (causal_chunks_whole_mask, "full-score-matrix"),
         (causal_chunks_whole_table, "full-score-matrix"),
     ],
 }
@@ -1023,5 +1050,8 @@ RIGHT = {
         causal_chunks_in_blocks,
         causal_chunks_token_by_token,
         causal_chunks_read_twice,
+        causal_chunks_whole_mask,  # of booleans: less than a list of rows takes
+        causal_chunks_kept_in_dicts,
+        causal_chunks_of_one_query,
     ],
 }
