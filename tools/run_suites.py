@@ -20,6 +20,7 @@ PYTHON = sys.executable
 PYTEST = [PYTHON, "-m", "pytest", "-q"]
 ON_ALL_CORES = ["-n", "auto", "--dist"]
 GATE = ["tests/test_exercises_catalogue.py", "tests/test_exercise_answers.py"]
+CLASS = [f"tests/test_classroom_{part}.py" for part in ("answers", "class", "course")]
 SPEED = "tests/browser/test_speed.py"
 IN_BROWSER = {"chromium": "install it (Debian and Ubuntu: apt-get install chromium)",
               "_build/html/lite/index.html": "the suites lite and site build it"}
@@ -46,9 +47,12 @@ SUITES = [
           [PYTHON, "-m", "ruff", "check", "."], 10 / 60),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests",
-           *(f"--ignore={path}" for path in [*GATE, "tests/browser"])], 5),
+           *(f"--ignore={path}" for path in [*GATE, *CLASS, "tests/browser"])], 5),
     Suite("exercises", "every mistake is named, every right answer accepted: the score",
           [*PYTEST, *ON_ALL_CORES, "worksteal", *GATE], 3),
+    Suite("class", "a class with every fault is graded, and nbgrader works on the course",
+          [*PYTEST, *ON_ALL_CORES, "loadfile", *CLASS], 4,
+          {".venv-class/ready": "`make .venv-class/ready` installs nbgrader"}),
     Suite("doctest", "the examples in docstrings give what they show",
           [*PYTEST, "--doctest-modules", "src"], 0.5),
     Suite("nbval", "every stored output of every chapter is what running it gives",
