@@ -366,6 +366,14 @@ ENDS = {"embedding": np.ones((17, 11)), "blocks": [W], "gain": np.ones(11), "n_h
 MODEL = Decoder(**ENDS)
 
 
+TWO = Decoder(**{**ENDS, "blocks": [W, W]})
+ONE_CACHE = TWO.new_caches()[0]
+
+
+def untrained(**sizes):
+    return partial(Decoder.untrained, np.random.default_rng(0), **{**SIZES, **sizes})
+
+
 def changed(**weights):
     return {**W, **weights}
 
@@ -425,6 +433,18 @@ CASES = [
      "at least 1", ""),
     (partial(Decoder.untrained, None, **{**SIZES, "n_layers": 1.5}), TypeError, "n_layers", "1.5",
      "a whole number", ""),
+    (untrained(n_kv_heads=0), ValueError, "n_kv_heads", "0", "at least 1", ""),
+    (untrained(n_kv_heads="1"), TypeError, "n_kv_heads", "str", "a whole number", ""),
+    (untrained(n_heads=5), ValueError, "d_model", "", "a multiple of 2 * n_heads = 10", "pairs"),
+    (untrained(tied="no"), TypeError, "tied", "str", "True or False", ""),
+    (untrained(dtype=int), TypeError, "dtype", "int", "a floating type", ""),
+    (untrained(dtype="foo"), TypeError, "dtype", "foo", "a floating type", ""),
+    (partial(Decoder.untrained, None, **SIZES), TypeError, "rng", "None", "a NumPy Generator", ""),
+    (made(n_kv_heads=0), ValueError, "n_kv_heads", "0", "at least 1", ""),
+    (made(n_kv_heads=""), TypeError, "n_kv_heads", "str", "a whole number", ""),
+    (partial(MODEL.new_caches, 30), ValueError, "capacity", "30", "at most n_context = 29", ""),
+    (partial(TWO.logits, [0], caches=[ONE_CACHE] * 2), ValueError, "caches", "the same cache",
+     "one for each block", "new_caches"),
     (partial(MODEL.logits, [3, 17]), ValueError, "tokens", "the id 17", "0 to 16", "tokenizer"),
     (partial(MODEL.logits, [[3, -1]]), ValueError, "tokens", "the id -1", "0 to 16", "tokenizer"),
     (partial(MODEL.logits, [2**63]), ValueError, "tokens", "9223372036854775808", "0 to 16", ""),
@@ -435,7 +455,8 @@ CASES = [
     (partial(MODEL.logits, 3), ValueError, "tokens", "a single id", "(..., n)", "[3]"),
     (partial(MODEL.logits, [[1, 2], [3]]), ValueError, "tokens", "different lengths", "ids", "Pad"),
     (partial(MODEL.logits, [0] * 30), ValueError, "tokens", "30 tokens", "at most 29", "Shorten"),
-    (partial(MODEL.logits, [0], caches=[]), TypeError, "caches", "list", "1 caches", "new_caches"),
+    (partial(MODEL.logits, [0], caches=[]), TypeError, "caches", "0 of them", "1 caches",
+     "new_caches"),
     (partial(MODEL.logits, [0], caches=KVCache(3, 4, capacity=5)), TypeError, "caches", "KVCache",
      "a list", "new_caches"),
     (partial(MODEL.logits, [0], caches=[KVCache(3, 4, capacity=5)]), TypeError, "cache", "float32",

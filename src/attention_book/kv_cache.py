@@ -5,6 +5,7 @@ import numpy as np
 from attention_book.validation import (
     as_array,
     check_count,
+    check_float_type,
     check_length,
     check_same_length,
     complain,
@@ -65,7 +66,7 @@ class KVCache:
         d_head = check_length("d_head", d_head)
         d_value = d_head if d_value is None else check_length("d_value", d_value)
         self.capacity = check_length("capacity", capacity)
-        self.dtype = _check_dtype(dtype)
+        self.dtype = check_float_type("dtype", dtype)
         rows = (*_check_batch_shape(batch_shape), n_kv_heads, self.capacity)
         self._keys = np.zeros((*rows, d_head), self.dtype)
         self._values = np.zeros((*rows, d_value), self.dtype)
@@ -170,16 +171,6 @@ class KVCache:
 def _read_only(view):
     view.flags.writeable = False
     return view
-
-
-def _check_dtype(dtype):
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        complain(TypeError, "dtype", repr(dtype), "a floating type, such as np.float32")
-    if found.kind != "f":
-        complain(TypeError, "dtype", found, "a floating type, such as np.float32")
-    return found.newbyteorder("=")
 
 
 def _check_batch_shape(batch_shape):

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from attention_book.block_parts import check_feed_forward, check_gain, feed_forward, rms_norm
+from attention_book.block_parts import feed_forward, rms_norm
+from attention_book.decoder_checks import (
+    check_attends,
+    check_block,
+    check_blocks,
+    check_caches,
+    check_ends,
+    check_tokens,
+    weight_shapes,
+)
 from attention_book.dot_products import product, quiet
 from attention_book.kv_cache import KVCache
 from attention_book.masks import causal_mask
@@ -11,14 +20,11 @@ from attention_book.positions import cosine_and_sine, turn
 from attention_book.sampling import check_choice, choose_token
 from attention_book.single_head import attention
 from attention_book.validation import (
-    as_array,
-    check_callable,
     check_count,
     check_flag,
-    check_floating,
+    check_float_type,
     check_length,
     check_positive,
-    check_same_length,
     complain,
     describe,
     in_working_type,
@@ -71,7 +77,7 @@ def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5,
     >>> block(np.array([[3.0, 3.0]]), weights, n_heads=1).round(3).tolist()
     [[4.0, 4.0]]
     """
-    x, w = _check_block(x, weights)
+    x, w = check_block(x, weights)
     normed = rms_norm(x, w["attention_gain"], eps)
     x = x + multi_head_attention(
         normed, w["wq"], w["wk"], w["wv"], w["wo"], n_heads=n_heads,
@@ -141,13 +147,15 @@ class Decoder:
     def __init__(self, embedding, blocks, gain, output=None, *, n_heads, n_kv_heads=None,
                  n_context, base=10000.0, eps=1e-5):
         n_heads = check_count("n_heads", n_heads, least=1)
-        n_kv_heads = check_count("n_kv_heads", n_kv_heads or n_heads, least=1)
+        if n_kv_heads is None:
+            n_kv_heads = n_heads
+        n_kv_heads = check_count("n_kv_heads", n_kv_heads, least=1)
         self.heads = {"n_heads": n_heads, "n_kv_heads": n_kv_heads}
         self.n_context = check_count("n_context", n_context)
         self.base, self.eps = check_positive("base", base), check_positive("eps", eps)
 
-        ends = _check_ends(embedding, gain, output)
-        blocks = _check_blocks(blocks, ends[0].shape[1], **self.heads)
+        ends = check_ends(embedding, gain, output)
+        blocks = check_blocks(blocks, ends[0].shape[1], **self.heads)
         self.dtype = np.result_type(*ends, *(w for weights in blocks for w in weights.values()))
         self.embedding, self.gain, self.output = (w.astype(self.dtype, copy=False) for w in ends)
         self.blocks = [{name: w.astype(self.dtype, copy=False) for name, w in weights.items()}
@@ -173,14 +181,22 @@ class Decoder:
             """Draw weights for rows of length ``n_in``."""
             return (rng.normal(size=(n_in, n_out)) / n_in**0.5).astype(dtype)
 
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         for name, size in (("n_vocab", n_vocab), ("d_model", d_model), ("n_heads", n_heads),
-                           ("d_feed", d_feed)):
+                           ("n_kv_heads", n_kv_heads), ("d_feed", d_feed)):
             check_length(name, size, least=1)
+        if d_model % (2 * n_heads):
+            complain(ValueError, "d_model", d_model, f"a multiple of 2 * n_heads = {2 * n_heads}",
+                     "Every head has as many features, in pairs.")
+        n_layers = check_count("n_layers", n_layers)
+        if not hasattr(rng, "normal"):
+            complain(TypeError, "rng", describe(rng), "a NumPy Generator")
+        tied, dtype = check_flag("tied", tied), check_float_type("dtype", dtype)
         ones, d_head = np.ones(d_model, dtype), d_model // n_heads
-        shapes = _shapes(d_model, n_heads * d_head, (n_kv_heads or n_heads) * d_head, d_feed)
+        shapes = weight_shapes(d_model, d_model, n_kv_heads * d_head, d_feed)
         blocks = [{name: ones if len(shape) == 1 else drawn(*shape)
                    for name, shape in shapes.items()}
-                  for _ in range(check_count("n_layers", n_layers))]
+                  for _ in range(n_layers)]
         embedding, output = drawn(d_model, n_vocab).T, None if tied else drawn(d_model, n_vocab)
         return cls(embedding, blocks, ones, output,
                    n_heads=n_heads, n_kv_heads=n_kv_heads, n_context=n_context)
@@ -196,6 +212,8 @@ class Decoder:
             The leading axes of the tokens to come.
         """
         capacity = self.n_context if capacity is None else check_count("capacity", capacity)
+        if capacity > self.n_context:
+            complain(ValueError, "capacity", capacity, f"at most n_context = {self.n_context}")
         n_kv_heads = self.heads["n_kv_heads"]
         return [KVCache(n_kv_heads, w["wk"].shape[1] // n_kv_heads, capacity=capacity,
                         batch_shape=batch_shape, dtype=self.dtype) for w in self.blocks]
@@ -217,9 +235,9 @@ class Decoder:
         -------
         ndarray, (..., n, d_model)
         """
-        tokens = _check_tokens("tokens", tokens, len(self.embedding))
-        caches, past = _check_caches(caches, len(self.blocks))
-        attends = _check_attends(attend, len(self.blocks))
+        tokens = check_tokens("tokens", tokens, len(self.embedding))
+        caches, past = check_caches(caches, len(self.blocks))
+        attends = check_attends(attend, len(self.blocks))
         n = tokens.shape[-1]
         self._check_room("tokens", past, n)
         mask = None if n == 1 else causal_mask(n, past + n)
@@ -273,7 +291,7 @@ class Decoder:
         iterator of int
             Nothing is computed before a token is asked for, but the arguments are checked at once.
         """
-        prompt = _check_tokens("prompt", prompt, len(self.embedding))
+        prompt = check_tokens("prompt", prompt, len(self.embedding))
         if prompt.ndim != 1 or not len(prompt):
             complain(ValueError, "prompt", f"shape {prompt.shape}",
                      "shape (n,), one token at least")
@@ -284,7 +302,7 @@ class Decoder:
             complain(ValueError, "n_new", n_new, f"at most {room}: the prompt takes {len(prompt)} "
                      f"of {self.n_context} positions")
         cached = check_flag("cached", cached)
-        _check_attends(attend, len(self.blocks))
+        check_attends(attend, len(self.blocks))
         choice = check_choice(rng, temperature, top_k)
         return self._stream(prompt, n_new, choice, cached, attend)
 
@@ -314,105 +332,3 @@ class Decoder:
             complain(ValueError, name, f"{n} tokens" + f" after {past}" * bool(past),
                      f"at most {self.n_context - past}: the context has {self.n_context} positions",
                      "Shorten the text, or leave out its beginning.")
-
-
-def _shapes(d_model, d_queries, d_keys, d_feed):
-    """Return the shape of each weight of a block."""
-    return {"attention_gain": (d_model,), "wq": (d_model, d_queries), "wk": (d_model, d_keys),
-            "wv": (d_model, d_keys), "wo": (d_queries, d_model), "feed_gain": (d_model,),
-            "w_gate": (d_model, d_feed), "w_up": (d_model, d_feed), "w_down": (d_feed, d_model)}
-
-
-def _check_names(name, weights):
-    """Return the weights of a block, if all of them are there and nothing else is."""
-    names = list(_shapes(0, 0, 0, 0))
-    if not isinstance(weights, dict) or set(weights) != set(names):
-        came = sorted(map(str, weights)) if isinstance(weights, dict) else describe(weights)
-        complain(TypeError, name, came, f"a dict of {', '.join(names)}")
-    return weights
-
-
-def _check_block(x, weights):
-    """Return ``x`` and the weights, checked so far that nothing fails once attention is done."""
-    x = check_floating("x", x, "(..., n, d_model)")
-    w = _check_names("weights", weights)
-    for name in ("attention_gain", "feed_gain"):
-        check_gain(name, w[name], x)
-    check_feed_forward(x, w["w_gate"], w["w_up"], w["w_down"])
-    for name in ("wo", "w_down"):
-        check_same_length("x", x.shape[-1], name, np.shape(w[name])[-1], "d_model",
-                          "What a part finds is added to x.")
-    return x, w
-
-
-def _check_ends(embedding, gain, output):
-    embedding = check_floating("embedding", embedding, "(n_vocab, d_model)")
-    gain = check_gain("gain", gain, embedding)
-    tied = output is None
-    output = embedding.swapaxes(-1, -2) if tied else check_floating("output", output,
-                                                                    "(d_model, n_vocab)")
-    if embedding.ndim != 2 or output.shape != embedding.shape[::-1]:
-        complain(ValueError, "embedding" if tied else "output",
-                 f"embedding {embedding.shape}" + f", output {output.shape}" * (not tied),
-                 "(n_vocab, d_model) and (d_model, n_vocab)")
-    return embedding, gain, output
-
-
-def _check_blocks(blocks, d_model, n_heads, n_kv_heads):
-    """Return the blocks' weights as arrays, all of the shapes that follow from the first block."""
-    if not isinstance(blocks, list | tuple):
-        complain(TypeError, "blocks", describe(blocks), "a list of dicts, one for each block")
-    if n_heads % n_kv_heads:
-        complain(ValueError, "n_kv_heads", n_kv_heads, f"a divisor of n_heads = {n_heads}")
-    checked = []
-    for i, weights in enumerate(blocks):
-        arrays = {name: check_floating(f"blocks[{i}]: {name}", w, "of weights", min_axes=1)
-                  for name, w in _check_names(f"blocks[{i}]", weights).items()}
-        checked.append(arrays)
-        first = checked[0]
-        d_head = first["wq"].shape[-1] // n_heads // 2 * 2  # even, for the rotation
-        shapes = _shapes(d_model, n_heads * d_head, n_kv_heads * d_head, first["w_gate"].shape[-1])
-        for name, shape in shapes.items():
-            if arrays[name].shape != shape:
-                complain(ValueError, f"blocks[{i}]: {name}", f"shape {arrays[name].shape}",
-                         f"shape {shape}", f"There are {n_heads} heads, of an even d_head, and "
-                         f"{n_kv_heads} of keys and values.")
-    return checked
-
-
-def _check_tokens(name, tokens, n_vocab):
-    """Return ids of tokens as an array, if each of them is in the vocabulary."""
-    tokens = as_array(name, tokens, "ids (..., n)")
-    if not tokens.size:
-        tokens = tokens.astype(np.intp)  # an empty list has a floating type
-    if tokens.dtype.kind not in "iu":
-        complain(TypeError, name, describe(tokens), "whole numbers, the ids of tokens")
-    if not tokens.ndim:
-        complain(ValueError, name, "a single id", "shape (..., n)", f"Write [{tokens}].")
-    outside = (tokens < 0) | (tokens >= n_vocab)
-    if outside.any():
-        complain(ValueError, name, f"the id {tokens[outside][0]}", f"ids from 0 to {n_vocab - 1}",
-                 "Was the text cut into tokens by the tokenizer of another model?")
-    return tokens
-
-
-def _check_caches(caches, n_blocks):
-    """Return a cache, or None, for each block, and how many positions they hold already."""
-    if caches is None:
-        return [None] * n_blocks, 0
-    if not isinstance(caches, list | tuple) or len(caches) != n_blocks:
-        complain(TypeError, "caches", f"{describe(caches)}", f"a list of {n_blocks} caches, one "
-                 "for each block", "decoder.new_caches() makes them.")
-    pasts = {len(cache) for cache in caches} or {0}
-    if len(pasts) > 1:
-        complain(ValueError, "caches", f"caches of {sorted(pasts)} positions", "as many in each")
-    return caches, pasts.pop()
-
-
-def _check_attends(attend, n_blocks):
-    """Return the function that attends in each block."""
-    attends = list(attend) if isinstance(attend, list | tuple) else [attend] * n_blocks
-    if len(attends) != n_blocks:
-        complain(ValueError, "attend", f"{len(attends)} functions", f"one for each of {n_blocks}")
-    wanted = "a function, called as attend(q, k, v, mask=mask), or a list of them"
-    return [check_callable("attend", function, wanted) for function in attends]

@@ -237,6 +237,18 @@ def check_flag(name, value):
     return bool(value)
 
 
+def check_float_type(name, dtype):
+    """Return a floating type as NumPy names it, in this machine's order of bytes."""
+    wanted = "a floating type, such as np.float32"
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        complain(TypeError, name, repr(dtype), wanted)
+    if found.kind != "f":
+        complain(TypeError, name, found, wanted)
+    return found.newbyteorder("=")
+
+
 def check_axis(axis, n_axes):
     """Return ``axis`` counted from the end (−1 is the last), for an array of ``n_axes`` axes."""
     try:
