@@ -82,7 +82,7 @@ function facts(model, mixture) {
       `query head${shares.length > 1 ? "s" : ""} ${shares.join(", ")}`),
     ...mixture.flatMap((x, f) => entry(`mixture of “${model.get("tokens")[step - 1]}”, feature ${f}`, `mixture-${f}`, x)),
     ...entry("the cache holds (float32)", "held", model.get("cached") ? step * a : 0, `${whole(model.get("cached") ? step * a : 0)} bytes`),
-    ...entry("without sharing", "unshared", step * tokenBytes(model, heads(model)),
+    ...entry("with a pair for each query head", "unshared", step * tokenBytes(model, heads(model)),
       `${whole(step * tokenBytes(model, heads(model)))} bytes`),
   ];
 }
@@ -105,7 +105,7 @@ function work(model) {
 }
 
 const NAMES = {
-  projections: "dot products for queries, keys, values", scores: "dot products for scores", bytes: "bytes read from the cache",
+  projections: "dot products for queries, keys, values", scores: "dot products for scores", bytes: "bytes of keys and values read, the new ones too",
 };
 
 const line = (name, numbers) => html("tr", {}, html("th", { scope: "row" }, NAMES[name]), ...numbers.flatMap((pair, i) =>

@@ -211,7 +211,8 @@ function draggable(handle, drawing, { at, moved, step }) {
     const { x, y } = point(event);
     moved(x, y);
   });
-  const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
+    Home: [0, 0], End: [0, 0] }; // which would turn the page
   handle.addEventListener("keydown", (event) => {
     if (!keys[event.key]) return;
     event.preventDefault();
