@@ -41,8 +41,8 @@ class Cache(Explorable):
     mixture : ndarray, (4, 2)
         What each head gives for the newest token.
     work : dict of str to ndarray, (2, 2)
-        Dot products for ``"projections"`` and ``"scores"``, and ``"bytes"`` of keys and values read:
-        in this step and in all so far, with the cache and without.
+        Dot products for ``"projections"`` and ``"scores"``, and ``"bytes"`` of keys and values
+        that are read: in this step and in all so far, with the cache and without.
     """
 
     kind = "cache"
