@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import cProfile
 import functools
+import gc
 import os
 import signal
 import sys
@@ -405,6 +406,20 @@ def test_a_loop_that_ends_only_with_other_inputs(impatient):
     started = time.monotonic()
     assert diagnosis(endless_for_matrices) == "wrong-value"
     assert time.monotonic() - started < WIDTH
+
+
+def test_an_alarm_in_a_clean_up_is_not_reported_and_rings_again(impatient):
+    class Slow:
+        def __del__(self):
+            while True:
+                pass
+
+    def endless(x):
+        while True:
+            Slow()
+
+    assert diagnosis(endless) == "too-slow"
+    gc.collect()  # the warning of an exception that could not be raised would come now
 
 
 def test_an_answer_that_swallows_the_alarm_and_returns_is_still_too_slow(impatient):

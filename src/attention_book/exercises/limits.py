@@ -53,6 +53,7 @@ class Watch:
         self._saved = {}
 
     def __enter__(self):
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._unraised
         self._listen("SIGINT", self._interrupt)
         if self.alarm:
             self._listen("SIGALRM", self._ring)
@@ -61,6 +62,7 @@ class Watch:
         return self
 
     def __exit__(self, *_):
+        sys.unraisablehook = self._hook
         for number, handler in self._saved.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         if self.alarm and self._timer[0]:
@@ -111,6 +113,11 @@ class Watch:
             if self.alarm:
                 signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
             raise KeyboardInterrupt
+
+    def _unraised(self, problem):
+        """Pass on what Python cannot raise in a clean-up; the alarm is not: it rings again."""
+        if not isinstance(problem.exc_value, TimeUp):
+            self._hook(problem)
 
     def _ring(self, _, frame):
         if self.armed and not _ours(frame):
