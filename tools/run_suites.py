@@ -47,7 +47,7 @@ SUITES = [
           [PYTHON, "-m", "ruff", "check", "."], 10 / 60),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests",
-           *(f"--ignore={path}" for path in [*GATE, *CLASS, "tests/browser"])], 5),
+           *(f"--ignore={path}" for path in [*GATE, *CLASS, "tests/browser"])], 6),
     Suite("exercises", "every mistake is named, every right answer accepted: the score",
           [*PYTEST, *ON_ALL_CORES, "worksteal", *GATE], 3),
     Suite("class", "a class with every fault is graded, and nbgrader works on the course",
