@@ -20,6 +20,12 @@ KIND = """control => control.matches("input") ? control.type
 TRAIT = """control => control.dataset.control ?? control.dataset.handle
   ?? (control.dataset.word && "word") ?? (control.dataset.step && "step")
   ?? (control.matches("td") ? "key" : "features")"""
+LAST = """controls => {
+  const text = document.querySelector(".ab-state"), after = Node.DOCUMENT_POSITION_FOLLOWING;
+  const below = [...document.querySelectorAll(controls)].filter(
+    control => text.compareDocumentPosition(control) & after);
+  return below.length ? below[0].outerHTML : "the text";
+}"""
 COUNTED = """async script => {
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const { default: figure } = await import(address);
@@ -75,6 +81,16 @@ def test_every_control(reader, means, kind):
         agrees(kind(**now), shown)
         before = now
     assert watch.complaints == []
+
+
+@pytest.mark.parametrize("kind", EXPECTED, ids=lambda kind: kind.__name__)
+def test_what_is_pressed_stands_above_the_text_that_changes_its_height(browser, kind):
+    page = browser.new_page()
+    page.set_content(html(kind))
+    page.wait_for_selector(".ab-state:not(:empty)")
+    last = page.evaluate(LAST, CONTROLS.replace(":visible", ""))
+    assert last == "the text"
+    page.close()
 
 
 def state(shown, kind):

@@ -69,9 +69,9 @@ function render({ model, el }) {
   el.append(
     html("div", { class: "ab-wide" },
       choice(model, "subject", { label: "The text", options: SUBJECTS.map((word) => [word, `${word} like`]) }), steps),
-    html("div", { class: "ab-wide" }, table, state),
     html("div", { class: "ab-wide ab-row", role: "group", "aria-label": "The parts of the block" },
-      ...Object.entries(PARTS).map(([name, label]) => toggle(model, name, label))));
+      ...Object.entries(PARTS).map(([name, label]) => toggle(model, name, label))),
+    html("div", { class: "ab-wide" }, table, state));
   follow(model, ["subject", "step", ...Object.keys(PARTS)], () => {
     const found = walk(model), step = model.get("step");
     update();

@@ -25,8 +25,8 @@ function render({ model, el }) {
   el.append(
     html("div", { class: "ab-wide ab-words", role: "group", "aria-label": "The word that asks" }, ...words),
     html("div", { class: "ab-wide" }, html("table", { class: "ab-table" },
-      html("caption", {}, "What the chosen word computes"), heading(), rows, mixture), state),
-    editor(model));
+      html("caption", {}, "What the chosen word computes"), heading(), rows, mixture)),
+    editor(model), html("div", { class: "ab-wide" }, state));
   follow(model, ["word", "features"], () => {
     const word = model.get("word"), result = head(model);
     words.forEach((one, i) => set(one, "aria-pressed", String(i === word)));
