@@ -17,12 +17,13 @@ import attention_book
 FOLDER = Path(attention_book.__file__).parent
 ORDER = ["validation", "dot_products", "stable_softmax", "masks", "single_head", "multi_head",
          "kv_cache", "chunked", "positions", "block_parts", "sampling",
-         "decoder_checks", "transformer"]
+         "decoder_checks", "transformer", "head_scores"]
 CHECKS = {"validation", "decoder_checks"}  # without a public name
 PUBLIC = ["scores", "softmax", "log_softmax", "log_sum_exp", "causal_mask", "sliding_window_mask",
           "padding_mask", "attention", "causal_attention", "split_heads", "merge_heads",
           "repeat_kv", "multi_head_attention", "KVCache", "chunked_attention", "rotary", "rms_norm",
-          "silu", "feed_forward", "choose_token", "block", "Decoder"]
+          "silu", "feed_forward", "choose_token", "block", "Decoder",
+          "attention_weights", "without_heads", "induction_score", "previous_token_score"]
 SIGNATURES = {
     "scores": "(q, k, *, scale=None)",
     "softmax": "(x, axis=-1, *, mask=None)",
@@ -50,6 +51,10 @@ SIGNATURES = {
              "cache=None, attend=attention)",
     "Decoder": "(embedding, blocks, gain, output=None, *, n_heads, n_kv_heads=None, n_context, "
                "base=10000.0, eps=1e-05)",
+    "attention_weights": "(decoder, tokens)",
+    "without_heads": "(decoder, heads, attend=attention)",
+    "induction_score": "(weights, period)",
+    "previous_token_score": "(weights)",
     "choose_token": "(logits, *, rng=None, temperature=1.0, top_k=None)",
 }
 

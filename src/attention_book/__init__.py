@@ -7,6 +7,12 @@ has the inputs' floating type; no argument is ever written to.
 from attention_book.block_parts import feed_forward, rms_norm, silu
 from attention_book.chunked import chunked_attention
 from attention_book.dot_products import scores
+from attention_book.head_scores import (
+    attention_weights,
+    induction_score,
+    previous_token_score,
+    without_heads,
+)
 from attention_book.kv_cache import KVCache
 from attention_book.masks import causal_mask, padding_mask, sliding_window_mask
 from attention_book.multi_head import merge_heads, multi_head_attention, repeat_kv, split_heads
@@ -42,4 +48,8 @@ __all__ = [  # noqa: RUF022
     "choose_token",
     "block",
     "Decoder",
+    "attention_weights",
+    "without_heads",
+    "induction_score",
+    "previous_token_score",
 ]

@@ -63,7 +63,7 @@ def product(a, b, scale=1.0):
     others, are taken again, with every row of ``a`` and column of ``b`` divided by a power of two.
     """
     unscaled = a @ b
-    result = unscaled * a.dtype.type(scale)
+    result = unscaled if scale == 1 else unscaled * a.dtype.type(scale)
     if np.isfinite(unscaled).all():
         return result
     a_part, a_exponent = _mantissa_and_exponent(a, axis=-1)

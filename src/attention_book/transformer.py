@@ -14,7 +14,6 @@ from attention_book.decoder_checks import (
 )
 from attention_book.dot_products import product, quiet
 from attention_book.kv_cache import KVCache
-from attention_book.masks import causal_mask
 from attention_book.multi_head import multi_head_attention
 from attention_book.positions import cosine_and_sine, turn
 from attention_book.sampling import check_choice, choose_token
@@ -240,7 +239,7 @@ class Decoder:
         attends = check_attends(attend, len(self.blocks))
         n = tokens.shape[-1]
         self._check_room("tokens", past, n)
-        mask = None if n == 1 else causal_mask(n, past + n)
+        mask = None if n < 2 else _causal_view(n, past + n)
         rotate = self._rotation(np.arange(past, past + n))
         x = self.embedding[tokens]  # (..., n, d_model)
         try:
@@ -332,3 +331,9 @@ class Decoder:
             complain(ValueError, name, f"{n} tokens" + f" after {past}" * bool(past),
                      f"at most {self.n_context - past}: the context has {self.n_context} positions",
                      "Shorten the text, or leave out its beginning.")
+
+
+def _causal_view(n_query, n_key):
+    """Return :func:`causal_mask` as views of one row: for a long text it takes no memory."""
+    row = np.arange(n_key + n_query - 1) < n_key
+    return np.lib.stride_tricks.sliding_window_view(row, n_key)[::-1]
