@@ -15,15 +15,16 @@ OUT ?= _build/class/graded
 BIN := .venv/bin
 READY := .venv/ready
 CLASS := .venv-class/ready
+HUB := .venv-hub/ready
 MODEL := .venv/model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model verify-libraries lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
 serve: $(READY) ## build the site and serve it on http://localhost:8000 (PORT=, HOST=)
 	@$(BIN)/python tools/serve.py --host $(HOST) --port $(PORT) --free
@@ -50,6 +51,9 @@ bench: $(READY) ## measure speed and memory against PyTorch and the products alo
 
 verify-model: $(READY) $(MODEL) ## compare the real model with transformers (installed for this alone)
 	@$(BIN)/python tools/verify_model.py
+
+verify-libraries: $(READY) ## run the page "Other libraries" against them (installed for this alone)
+	@$(BIN)/python tools/verify_libraries.py
 
 exercises: $(READY) ## try every mistake and every right answer on the exercises: their score
 	@$(BIN)/python tools/run_suites.py exercises
@@ -87,3 +91,6 @@ $(READY): requirements.txt pyproject.toml tools/set_up.py
 
 $(CLASS): $(READY) requirements-class.txt tools/set_up_class.py
 	@$(BIN)/python tools/set_up_class.py
+
+$(HUB): $(READY) deploy/jupyterhub/requirements.txt deploy/jupyterhub/package-lock.json tools/set_up_class.py
+	@$(BIN)/python tools/set_up_class.py hub

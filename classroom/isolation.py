@@ -22,7 +22,9 @@ FILES = 64  # open at a time
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER, _DUMPABLE = 38, 22, 2, 4
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # Landlock's, the same on all machines
-_READ_FILE, _READ_DIR, _WRITE_FILE = 1 << 2, 1 << 3, 1 << 1
+EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+READ_AND_RUN = EXECUTE | _READ_FILE | _READ_DIR
+_ON_A_FILE = EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15  # truncate; what a device does
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # by version: so many bits are known
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
@@ -64,14 +66,19 @@ def landlock_version():
     return _LIBC.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
 
 
-def confine(readable, devices=("/dev/null", "/dev/urandom", "/proc/self")):
+def confine(readable, devices=("/dev/urandom", "/proc/self")):
     """Confine this process for good; raise OSError if any of it fails."""
     limit_resources()
     drop_capabilities()
     _call("prctl", _LIBC.prctl(_DUMPABLE, 0, 0, 0, 0))
-    _call("prctl", _LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-    restrict_files([*readable, *devices])
+    give_up_privileges()
+    restrict_files([*readable, *devices], ["/dev/null"])
     filter_calls()
+
+
+def give_up_privileges():
+    """Let nothing that this process starts have more rights than it, as ``sudo`` would."""
+    _call("prctl", _LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
 
 
 def limit_resources():
@@ -90,30 +97,37 @@ def drop_capabilities():
     _call("capset", _LIBC.capset(header, nothing))
 
 
-def restrict_files(readable):
-    """Let this process read below these paths, and touch no other file."""
+def restrict_files(readable, writable=(), *, read=_READ_FILE | _READ_DIR, network=False):
+    """Let this process use what lies below these paths, and touch no other file.
+
+    Parameters
+    ----------
+    readable, writable : iterable of path
+        To read only, and to do all with; a path that is not there is passed over.
+    read : int
+        What may be done with the readable ones, in Landlock's bits.
+    network : bool
+        Whether connections are still allowed.
+    """
     version = landlock_version()
     rights = (1 << _FILE_RIGHTS.get(version, 16)) - 1
-    wanted = [rights, 0b11 if version >= 4 else 0, 0b11 if version >= 6 else 0]
+    wanted = [rights, 0b11 if version >= 4 and not network else 0, 0b11 if version >= 6 else 0]
     size = 8 * (3 if version >= 6 else 2 if version >= 4 else 1)
     rules = _call("Landlock", _LIBC.syscall(
         _CREATE_RULESET, struct.pack("QQQ", *wanted), ctypes.c_size_t(size), 0))
-    for path in readable:
-        if os.path.exists(path):
-            _allow(rules, path)
+    for paths, allowed in ((readable, read), (writable, rights)):
+        for path in filter(os.path.exists, paths):
+            _allow(rules, path, allowed)
     _call("Landlock", _LIBC.syscall(_RESTRICT_SELF, rules, 0))
     os.close(rules)
 
 
-def _allow(rules, path):
-    """Add one path to a set of rules: /dev/null to write to, all others to read."""
+def _allow(rules, path, rights):
+    """Add one path to a set of rules; on what is no folder, only a file's rights make sense."""
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        rights = _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)
-        if str(path) == "/dev/null":
-            rights |= _WRITE_FILE
-        rule = struct.pack("=Qi", rights, place)
-        _call("Landlock", _LIBC.syscall(_ADD_RULE, rules, 1, rule, 0))
+        allowed = rights if os.path.isdir(path) else rights & _ON_A_FILE
+        _call("Landlock", _LIBC.syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", allowed, place), 0))
     finally:
         os.close(place)
 

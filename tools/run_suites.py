@@ -22,6 +22,7 @@ ON_ALL_CORES = ["-n", "auto", "--dist"]
 GATE = ["tests/test_exercises_catalogue.py", "tests/test_exercise_answers.py"]
 CLASS = [f"tests/test_classroom_{part}.py" for part in ("answers", "class", "course")]
 SPEED = "tests/browser/test_speed.py"
+HUB = "tests/test_hub.py"
 IN_BROWSER = {"chromium": "install it (Debian and Ubuntu: apt-get install chromium)",
               "_build/html/lite/index.html": "the suites lite and site build it"}
 BUILT = ROOT / "_build"
@@ -47,7 +48,7 @@ SUITES = [
           [PYTHON, "-m", "ruff", "check", "."], 10 / 60),
     Suite("unit", "package, exercises, notebooks and repository keep their rules",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests",
-           *(f"--ignore={path}" for path in [*GATE, *CLASS, "tests/browser"])], 6),
+           *(f"--ignore={path}" for path in [*GATE, *CLASS, HUB, "tests/browser"])], 6),
     Suite("exercises", "every mistake is named, every right answer accepted: the score",
           [*PYTEST, *ON_ALL_CORES, "worksteal", *GATE], 3),
     Suite("class", "a class with every fault is graded, and nbgrader works on the course",
@@ -66,6 +67,11 @@ SUITES = [
           stale=("html", "jupyter_execute", ".doctrees"), makes="html/index.html"),
     Suite("links", "the built pages have content, no dead link and no other host",
           [PYTHON, "tools/check_site.py", "_build/html"], 10 / 60),
+    Suite("hub", "a shared server starts, and two students solve an exercise on it",
+          [*PYTEST, HUB], 2,
+          {"node": "install Node 18 or newer (Debian and Ubuntu: apt-get install nodejs npm)",
+           ".venv-hub/ready": "`make .venv-hub/ready` installs JupyterHub and its proxy",
+           "_build/html/index.html": "the suite site builds it"}),
     Suite("browser", "pages and chapters in a real browser: no error, no fault, no other host",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests/browser", f"--ignore={SPEED}"], 15,
           IN_BROWSER),

@@ -40,12 +40,13 @@ class Page(StaticFileHandler):
         return f'"{status.st_mtime_ns:x}-{status.st_size:x}"'
 
 
-def application(site):
+def application(site, prefix="/", others=()):
+    """Return what answers requests: ``others`` first, then the site's files below ``prefix``."""
     GZipContentEncoding.CONTENT_TYPES |= {"application/wasm", "image/svg+xml", "text/javascript"}
     for suffix, kind in TYPES.items():
         mimetypes.add_type(kind, suffix)
-    route = (r"/(.*)", Page, {"path": str(site), "default_filename": "index.html"})
-    return Application([route], compress_response=True)
+    route = (rf"{prefix}(.*)", Page, {"path": str(site), "default_filename": "index.html"})
+    return Application([*others, route], compress_response=True)
 
 
 def listen(host, port):
