@@ -17,12 +17,16 @@ import attention_book
 FOLDER = Path(attention_book.__file__).parent
 ORDER = ["validation", "dot_products", "stable_softmax", "masks", "single_head", "multi_head",
          "kv_cache", "chunked", "positions", "block_parts", "sampling",
-         "decoder_checks", "transformer", "head_scores"]
+         "decoder_checks", "transformer", "losses", "backward", "optimiser", "decoder_backward",
+         "training", "head_scores"]
 CHECKS = {"validation", "decoder_checks"}  # without a public name
 PUBLIC = ["scores", "softmax", "log_softmax", "log_sum_exp", "causal_mask", "sliding_window_mask",
           "padding_mask", "attention", "causal_attention", "split_heads", "merge_heads",
           "repeat_kv", "multi_head_attention", "KVCache", "chunked_attention", "rotary", "rms_norm",
           "silu", "feed_forward", "choose_token", "block", "Decoder",
+          "next_token_loss", "next_token_loss_backward", "linear_backward", "softmax_backward",
+          "attention_backward", "rms_norm_backward", "feed_forward_backward",
+          "loss_and_gradients", "Adam", "train", "repeated_tokens", "text_windows",
           "attention_weights", "without_heads", "induction_score", "previous_token_score"]
 SIGNATURES = {
     "scores": "(q, k, *, scale=None)",
@@ -51,6 +55,18 @@ SIGNATURES = {
              "cache=None, attend=attention)",
     "Decoder": "(embedding, blocks, gain, output=None, *, n_heads, n_kv_heads=None, n_context, "
                "base=10000.0, eps=1e-05)",
+    "next_token_loss": "(logits, tokens)",
+    "next_token_loss_backward": "(logits, tokens)",
+    "linear_backward": "(x, w, grad)",
+    "softmax_backward": "(p, grad)",
+    "attention_backward": "(q, k, v, grad, *, mask=None, scale=None)",
+    "rms_norm_backward": "(x, gain, grad, eps=1e-05)",
+    "feed_forward_backward": "(x, w_gate, w_up, w_down, grad)",
+    "loss_and_gradients": "(decoder, tokens)",
+    "Adam": "(rate=0.001, *, beta_mean=0.9, beta_square=0.999, eps=1e-08)",
+    "train": "(decoder, batches, optimiser)",
+    "repeated_tokens": "(rng, n_samples, n, *, n_vocab, periods)",
+    "text_windows": "(rng, tokens, n_samples, n)",
     "attention_weights": "(decoder, tokens)",
     "without_heads": "(decoder, heads, attend=attention)",
     "induction_score": "(weights, period)",

@@ -162,7 +162,7 @@ class Decoder:
 
     @classmethod
     def untrained(cls, rng, *, n_vocab, d_model, n_layers, n_heads, d_feed, n_kv_heads=None,
-                  n_context=512, tied=True, dtype=np.float32):
+                  n_context=512, base=10000.0, tied=True, dtype=np.float32):
         """Return a decoder whose weights are drawn: they keep the variance, and know nothing.
 
         Parameters
@@ -170,7 +170,10 @@ class Decoder:
         rng : numpy Generator
             What the weights are drawn from.
         n_vocab, d_model, n_layers, n_heads, d_feed, n_kv_heads, n_context : int
-            Its sizes; ``d_head`` is ``d_model // n_heads``.
+            Its sizes; ``d_head`` is ``d_model // n_heads``. With a ``d_feed`` of 0 there is
+            attention alone.
+        base : float
+            For rotary positions.
         tied : bool
             Whether the embedding makes the logits too.
         dtype : data-type
@@ -182,8 +185,9 @@ class Decoder:
 
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         for name, size in (("n_vocab", n_vocab), ("d_model", d_model), ("n_heads", n_heads),
-                           ("n_kv_heads", n_kv_heads), ("d_feed", d_feed)):
+                           ("n_kv_heads", n_kv_heads)):
             check_length(name, size, least=1)
+        check_length("d_feed", d_feed)
         if d_model % (2 * n_heads):
             complain(ValueError, "d_model", d_model, f"a multiple of 2 * n_heads = {2 * n_heads}",
                      "Every head has as many features, in pairs.")
@@ -198,7 +202,7 @@ class Decoder:
                   for _ in range(n_layers)]
         embedding, output = drawn(d_model, n_vocab).T, None if tied else drawn(d_model, n_vocab)
         return cls(embedding, blocks, ones, output,
-                   n_heads=n_heads, n_kv_heads=n_kv_heads, n_context=n_context)
+                   n_heads=n_heads, n_kv_heads=n_kv_heads, n_context=n_context, base=base)
 
     def new_caches(self, capacity=None, batch_shape=()):
         """Return an empty :class:`KVCache` for each block, with room for ``capacity`` positions.
