@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PYTHON = str(ROOT / ".venv-hub" / "bin" / "python")
 FOLDER = Path(os.environ.get("HUB_FOLDER", ROOT / "_build" / "hub")).resolve()
-OWN = FOLDER / "hub"  # what the hub alone may read
+OWN, HOMES = FOLDER / "hub", FOLDER / "homes"  # what the hub alone may read; the students' own
 SITES = (ROOT / "_build" / "class" / "site", ROOT / "_build" / "html")  # the class's own first
 SITE = Path(os.environ.get("HUB_SITE") or next(filter(Path.is_dir, SITES), SITES[-1]))
 ADDRESS = os.environ.get("HUB_ADDRESS", "http://127.0.0.1:8000")
@@ -47,14 +47,13 @@ def make_account(spawner):
     try:
         pwd.getpwnam(name)
     except KeyError:
-        home = FOLDER / "homes" / spawner.user.name
-        subprocess.run(["useradd", "--create-home", "--home-dir", home, "--shell", "/bin/bash",
-                        "--key", "HOME_MODE=0700", name], check=True)
+        subprocess.run(["useradd", "--create-home", "--home-dir", HOMES / spawner.user.name,
+                        "--shell", "/bin/bash", "--key", "HOME_MODE=0700", name], check=True)
 
 
 def make_folder(spawner):
     """Make a student's folder before the first start."""
-    (FOLDER / "homes" / spawner.user.name).mkdir(parents=True, mode=0o700, exist_ok=True)
+    (HOMES / spawner.user.name).mkdir(mode=0o700, exist_ok=True)
 
 
 if not (SITE / "index.html").is_file():
@@ -64,6 +63,7 @@ if not names("students.txt") | names("teachers.txt"):
              "and yours into teachers.txt beside it, one a line.")
 
 OWN.mkdir(mode=0o700, exist_ok=True)
+HOMES.mkdir(mode=0o711, exist_ok=True)
 c = get_config()  # noqa: F821 — the hub puts it there
 
 # Where it listens, and what it keeps.
@@ -109,6 +109,7 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 if SPAWNER == "systemd":  # the machine of a class; the hub runs as root
     c.JupyterHub.spawner_class = "systemd"
     c.JupyterHub.cleanup_servers = False  # they go on while the hub is started again
+    c.JupyterHub.services[0]["user"] = "nobody"
     c.Spawner.pre_spawn_hook = make_account
     c.SystemdSpawner.username_template = account("{USERNAME}")
     c.SystemdSpawner.unit_name_template = account("{USERNAME}")
@@ -116,12 +117,12 @@ if SPAWNER == "systemd":  # the machine of a class; the hub runs as root
     c.SystemdSpawner.disable_user_sudo = True
     c.SystemdSpawner.unit_extra_properties = {
         "TasksMax": str(TASKS), "MemorySwapMax": "0", "ProtectSystem": "strict",
-        "ReadWritePaths": str(FOLDER / "homes" / "{USERNAME}"), "ProtectProc": "invisible",
+        "ReadWritePaths": str(HOMES / "{USERNAME}"), "ProtectProc": "invisible",
         "InaccessiblePaths": " ".join(f"-{ROOT / name}" for name in HIDDEN)}
 elif SPAWNER == "apart":  # one account for all, kept apart by Landlock
     c.JupyterHub.spawner_class = "simple"
     c.Spawner.pre_spawn_hook = make_folder
-    c.SimpleLocalProcessSpawner.home_dir_template = str(FOLDER / "homes" / "{username}")
+    c.SimpleLocalProcessSpawner.home_dir_template = str(HOMES / "{username}")
     c.Spawner.cmd = [PYTHON, str(HERE / "kept_apart.py"), *c.Spawner.cmd]
     if os.getuid() == 0:
         c.Spawner.args = [*c.Spawner.args, "--allow-root"]
