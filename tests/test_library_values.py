@@ -22,7 +22,7 @@ BOOK_ROWS = [(title, place, row) for title, rows in cases.TABLES.items()
 
 def test_page_shows_what_is_stored():
     assert verify_libraries.filled_in(PAGE, STORED) == PAGE
-    shown = re.findall(r"<!-- values: (\w+) -->", PAGE)
+    shown = re.findall(r'data-of="(\w+)"', PAGE)
     assert sorted(shown) == sorted([*cases.TABLES, "versions"]), "each table once"
 
 

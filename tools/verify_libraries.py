@@ -24,7 +24,7 @@ PAGE = ROOT / "book" / "other_libraries.md"
 ENVIRONMENT = ROOT / "_build" / "library_environment"
 PROOF = ROOT / "_build" / "proof" / "libraries.json"
 PACKAGES = ("torch", "jax", "transformers", "onnx", "onnxruntime", "numpy")
-TABLE = re.compile(r"(<!-- values: (\w+) -->\n\n).*?(\n\n<!-- /values -->)", re.DOTALL)
+TABLE = re.compile(r'(<div class="calls" data-of="(\w+)">\n\n).*?(\n\n</div>)', re.DOTALL)
 
 sys.path.insert(0, str(REFERENCE))
 
@@ -107,8 +107,8 @@ def rows_of_text(rows):
 
 def filled_in(page, found):
     """Return the page with each of its tables written from what was found."""
-    tables = {title: table(("library", "call", "gives"),
-                           ((library, f"`{call}`", value) for library, call, value in rows))
+    tables = {title: table(("library", "gives", "call"),
+                           ((library, value, f"`{call}`") for library, call, value in rows))
               for title, rows in found["tables"].items()}
     tables["versions"] = table(("package", "version"), found["versions"].items())
     return TABLE.sub(lambda mark: mark[1] + tables[mark[2]] + mark[3], page)

@@ -12,7 +12,7 @@ import numpy as np
 import attention_book
 
 BOOK = "this book"
-SDPA, MHA, JAX = "PyTorch", "`MultiheadAttention`", "JAX"
+SDPA, MHA, JAX = "PyTorch", "PyTorch MHA", "JAX"
 HF, ONNX, RUNTIME = "Hugging Face", "ONNX", "ONNX Runtime"
 
 Q = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.float32)
@@ -81,7 +81,7 @@ TABLES = {
         (BOOK, "attention(q, k, v, mask=padding_mask(2, 3))"),
         (MHA, "mha(q, k, v, key_padding_mask=padding)[0]"),
         (JAX, "dot_product_attention(q, k, v, key_value_seq_lengths=two)"),
-        (HF, "create_bidirectional_mask(config, x, keep, cache=None).tolist()"),
+        (HF, "create_bidirectional_mask(config, x, keep, cache=None)[0, 0, 0].tolist()"),
         (ONNX, "Attention(q, k, v, nonpad_kv_seqlen=two)")),
     "causal": rows(
         (BOOK, "attention(q, k, v, mask=causal_mask(2, 3))"),
