@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention_book.exercises.compare import LONGEST, MOST_VALUES, Part
-from attention_book.exercises.guard import Error, Outcome
+from attention_book.exercises.guard import Error, Outcome, in_growth
 from attention_book.exercises.model import Watched
 from attention_book.exercises.verdicts import plain
 from classroom import wire
@@ -252,6 +252,9 @@ class ApartRunner:
 
     def run(self, _, case, listen=()):
         """Return the outcome on one case; ``listen`` lists functions of the package to note."""
+        return in_growth(lambda each: self._once(each, listen), case)
+
+    def _once(self, case, listen):
         start = time.monotonic()
         outcome, calls, self.heard = self.confined.run(
             self.name, case, max(self.left, 0.01) * PATIENCE, len(self.exercise.parts), listen)

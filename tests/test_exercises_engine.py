@@ -17,6 +17,7 @@ import pytest
 
 import attention_book
 from attention_book.exercises import Exercise, Mistake, Result, catalogue, check
+from attention_book.exercises.guard import Runner
 from attention_book.exercises.judging import judge
 from attention_book.exercises.limits import MemoryLimit, Watch
 from attention_book.exercises.model import Case, Example, Watched
@@ -699,6 +700,38 @@ def test_memory_is_measured_where_a_case_limits_it():
     assert other.diagnosis == "stores-a-matrix"
     unnamed = judge(toy(cases=(*toy().cases, *cases)), stores.ways[0])
     assert unnamed.diagnosis == "too-much-memory"
+
+
+def kept_per_number(x):
+    rows = [[number] * 30 for number in x]
+    return np.array([2 * row[0] for row in rows])
+
+
+def table_of_booleans(x):
+    seen = np.tri(len(x), dtype=bool)
+    return 2 * x * seen.any(axis=1)
+
+
+def test_memory_that_grows_with_the_square_is_told_from_a_large_share_for_each_number():
+    half, whole = np.arange(71.0), np.arange(142.0)
+    grows = Case((whole,), "a row and its half", "doubling", memory=0.4 * 71 * 142, half=(half,))
+    exercise = toy(cases=(*toy().cases, grows))
+    with Runner(exercise, 1.0) as runner:  # of the whole row, the list takes more
+        peaks = [runner.run(answer, Case((whole,), "", memory=0)).peak
+                 for answer in (kept_per_number, table_of_booleans)]
+    assert peaks[0] > peaks[1]
+    assert judge(exercise, kept_per_number).passed
+    assert judge(exercise, table_of_booleans).diagnosis == "too-much-memory"
+    only_half = judge(exercise, lambda x: 2 * x if len(x) != 71 else 1 / 0)
+    assert only_half.diagnosis == "raises"
+
+
+def test_measuring_leaves_the_buffers_of_numpy_as_they_were():
+    before = np.getbufsize()
+    case = Case((np.arange(9.0),), "a row", "doubling", memory=50_000)
+    sizes = []
+    judge(toy(cases=(case,)), lambda x: sizes.append(np.getbufsize()) or 2 * x)
+    assert before == np.getbufsize() == sizes[0] > sizes[-1]
 
 
 def test_mistakes_that_differ_in_memory_alone_are_no_twins():

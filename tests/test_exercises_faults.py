@@ -151,7 +151,7 @@ def ellipsis_for_tables(x):
 
 @pytest.mark.parametrize(("answer", "what"), [
     (only_rows, "returned None on this input"), (prints_tables, "returned None on this input"),
-    (ellipsis_for_tables, "returned ... on this input")])
+    (ellipsis_for_tables, "returned three dots on this input")])
 def test_none_on_a_later_input_is_no_missing_attempt(answer, what):
     said = message("softmax", answer, "wrong-value")
     assert what in said and "Input: " in said and "the example on the page" not in said

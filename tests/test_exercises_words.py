@@ -147,6 +147,23 @@ def test_too_slow_says_the_limit_and_the_input(monkeypatch):
 
 
 # --- length ---------------------------------------------------------------------------------------
+WRITTEN = [exercise.id for exercise in catalogue() if not exercise.predicts]
+
+
+@pytest.mark.parametrize("exercise_id", WRITTEN)
+def test_a_verdict_on_the_example_shows_all_its_numbers(exercise_id):
+    exercise = catalogue()[exercise_id]
+
+    def answer(*_):
+        raise ValueError
+
+    shown = check(exercise_id, answer).message.replace("\n  ", " ")
+    for name, arg in zip(exercise.argument_names, exercise.example.args, strict=True):
+        if isinstance(arg, np.ndarray):
+            assert f"{name} = [" in shown
+            assert f" {name} of shape" not in shown
+
+
 LONG = "x" * 10**5
 
 

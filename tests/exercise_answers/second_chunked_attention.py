@@ -992,6 +992,7 @@ WRONG = {
         (chunks_kept_in_a_list, "full-score-matrix"),
     ],
     "chunked_causal_attention": [
+        (causal_chunks_whole_mask, "full-score-matrix"),
         (causal_chunks_without_mask, "no-mask"),
         (causal_chunks_whole_own_chunk, "whole-chunks-only"),
         (causal_chunks_own_chunk_only, "own-chunk-only"),
@@ -1050,7 +1051,6 @@ RIGHT = {
         causal_chunks_in_blocks,
         causal_chunks_token_by_token,
         causal_chunks_read_twice,
-        causal_chunks_whole_mask,  # of booleans: less than a list of rows takes
         causal_chunks_kept_in_dicts,
         causal_chunks_of_one_query,
     ],

@@ -3,7 +3,7 @@
 from attention_book.exercises.compare import describe
 from attention_book.exercises.model import Problem
 
-NOTHING = {"NoneType": "None", "ellipsis": "...", "NotImplementedType": "NotImplemented"}
+NOTHING = {"NoneType": "None", "ellipsis": "three dots", "NotImplementedType": "NotImplemented"}
 
 
 def no_answer(exercise, answer):

@@ -2,12 +2,13 @@
 
 import builtins
 import copy
+import gc
 import linecache
 import re
 import sys
 import traceback
 import tracemalloc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
@@ -24,6 +25,7 @@ from attention_book.exercises.predictions import in_usual_form
 from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
+_BUFFER = 256  # numbers in each of NumPy's buffers, while memory is measured
 _LONGEST = 300  # characters of an exception's text, and of a line
 
 
@@ -70,22 +72,22 @@ class Runner:
     def run(self, answer, case, listen=None):
         """Return the :class:`Outcome` of ``answer`` on one case; everything else is put back."""
         with preserved() as printed, self.memory:
-            found = self._try(answer, case, listen)
+            outcome = in_growth(lambda each: self._try(answer, each, listen), case)
         if self.watch.interrupted:
             raise KeyboardInterrupt
-        return Outcome(**found, printed=printed.getvalue(), limit=self.limit)
+        return replace(outcome, printed=printed.getvalue(), limit=self.limit)
 
     def run_own(self, answers, cases):
         """Return the outcomes of the catalogue's own answers, which leave nothing to put back."""
         with preserved():
-            return tuple(tuple(Outcome(**self._try(answer, case)) for case in cases)
-                         for answer in answers)
+            return tuple(tuple(in_growth(lambda each: self._try(answer, each), case)  # noqa: B023
+                               for case in cases) for answer in answers)
 
     def _try(self, answer, case, listen=None):
         function = self._reading(answer) if self.exercise.predicts else answer
         args = copy.deepcopy(case.args)
         found = self._invoke(function, args, case.memory is not None, listen)
-        return found | {"changed": _written_to(args, case.args), "calls": self._calls(case, args)}
+        return Outcome(**found, changed=_written_to(args, case.args), calls=self._calls(case, args))
 
     def _reading(self, prediction):
         return lambda: in_usual_form(prediction, as_part(self.exercise.solution))
@@ -139,12 +141,31 @@ class Runner:
         return tuple(observe(case.args, calls) for calls in watched)
 
 
+def in_growth(run, case):
+    """Run a case; of one with a half, the peak is what is needed beyond twice the half's."""
+    if case.half is None:
+        return run(case)
+    half = run(replace(case, args=case.half, half=None))
+    if half.ended != "returned":
+        return half
+    whole = run(replace(case, half=None))
+    return replace(whole, peak=whole.peak - 2 * half.peak)
+
+
 class _Peak:
-    """The most memory in use at one time since this was made, above what was in use then."""
+    """The most memory in use at one time since this was made, above what was in use then.
+
+    Two things would make it depend on what ran before, and on more than the answer's own arrays:
+    objects that Python keeps at hand for use again, which a full collection gives back, and NumPy's
+    buffers for casting, which are made small.
+    """
 
     def __init__(self, measured):
         self.own = measured and not tracemalloc.is_tracing()
         self.measured = measured
+        if measured:
+            _give_back()
+            self.buffer = numpy.setbufsize(_BUFFER)
         if self.own:
             tracemalloc.start()
         if measured:
@@ -156,8 +177,17 @@ class _Peak:
         peak = tracemalloc.get_traced_memory()[1] - self.before if self.measured else 0
         if self.own:
             tracemalloc.stop()
+        if self.measured:
+            numpy.setbufsize(self.buffer)
         self.measured = self.own = False
         return peak
+
+
+def _give_back():
+    """Let Python give back what it keeps for use again, without a look at all that lives."""
+    gc.freeze()
+    gc.collect()
+    gc.unfreeze()
 
 
 def read(value, n_parts):

@@ -39,13 +39,22 @@ def _stored(args, allowed=7.0, note=""):
     """Return the case that measures memory: so many bytes for each pair of query and key.
 
     By default a little less than one table of float64 takes. It is small, so that a loop over
-    single numbers is in time while its memory is watched. The causal one allows less than a table
-    of float32, and as much as a right answer takes that keeps an array or a dict for each query;
-    a mask of booleans takes less than those, and is let pass.
+    single numbers is in time while its memory is watched.
     """
     n_query, n_key, chunk = len(args[0]), len(args[1]), args[3]
     note = note or f"{n_query} queries and {n_key} keys in chunks of {chunk}"
     return Case(args, note, _STORED, memory=int(allowed * n_query * n_key))
+
+
+def _stored_in_growth(n, chunk, allowed):
+    """Return the case that measures how memory grows, in bytes for each pair that twice n adds.
+
+    A table of booleans, one byte a pair, takes less at this size than an array or a dict for each
+    query, which are allowed. What tells them apart is that the table grows with the square.
+    """
+    half, whole = _same(n, 2, 1, chunk), _same(2 * n, 2, 1, chunk)
+    note = f"{2 * n} tokens in chunks of {chunk}"
+    return Case(whole, note, _STORED, memory=int(allowed * 2 * n**2), half=half)
 
 
 def _lifted(queries, keys, d_value=2):
@@ -957,7 +966,7 @@ _C_APART = Case((*_lifted([15, 0, -15, 0, 15, -15, 0], [100] * 7), 2),
                 "queries whose scores lie far apart", _ROWS)
 _C_TOWER = Case(_tower(8, 3), "hidden scores that tower over the visible ones",
                 "the mask before the exponentials")
-_C_STORAGE = _stored(_same(139, 2, 1, 4), allowed=3.9)
+_C_STORAGE = _stored_in_growth(71, 4, allowed=0.4)
 
 _CAUSAL = Exercise(
     id="chunked_causal_attention",
@@ -1070,7 +1079,7 @@ _CAUSAL = Exercise(
                  "scores, weights, or a mask.",
             question="Which of your arrays has n times n entries, and how many of them do you need "
                      "at the same time?",
-            ways=(_masked_by(_past), _whole_mask(np.inf),
+            ways=(_masked_by(_past), _whole_mask(np.inf), _whole_mask(True),
                   lambda q, k, v, chunk: attention_book.attention(
                       q, k, v, mask=attention_book.causal_mask(len(q))),
                   lambda q, k, v, chunk: np.nan_to_num(softmax(

@@ -28,12 +28,16 @@ class Case:
         ordered so that all earlier steps are known to be right.
     memory : int, optional
         Bytes an answer may need beyond its arguments; measured only where it is given.
+    half : tuple, optional
+        Arguments of half the size. Then ``memory`` is what an answer may need beyond twice what it
+        needs for these: nothing that grows in proportion to the input counts.
     """
 
     args: tuple = field(repr=False)
     note: str
     step: str = ""
     memory: int | None = None
+    half: tuple | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

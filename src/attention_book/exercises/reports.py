@@ -3,7 +3,7 @@
 from attention_book.exercises.findings import written
 from attention_book.exercises.verdicts import Result, lines, show_arguments
 
-_SMALL = 20  # numbers of a table that is shown whole
+_SMALL = 25  # numbers of a table that is shown whole
 _LONGEST = 80  # characters of what an answer printed
 
 
@@ -39,8 +39,7 @@ def failed(exercise, problem, trial=None, mistake=None):
 
 
 def _input(exercise, case):
-    printed = exercise.example and case.args is exercise.example.args  # on the page above
-    shown = show_arguments(exercise.argument_names, case.args, 0 if printed else _SMALL)
+    shown = show_arguments(exercise.argument_names, case.args, _SMALL)
     return f"{case.note}; {shown}" if shown else case.note
 
 
