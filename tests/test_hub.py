@@ -1,6 +1,8 @@
 """A real hub with its proxy, on this machine: two students log in, open a chapter and check it."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -183,3 +185,49 @@ def test_more_is_handed_out_and_nothing_is_lost(students, folder):
     assert ANSWERS["ben"] in [cell["source"] for cell in cells(notebook(ben), "exercise")]
     found = ben.api("GET", f"contents/{hub_handout.NAME}/notebooks")["content"]
     assert {each["name"] for each in found} == {CHAPTER, "05_causal_mask.ipynb"}
+
+
+SETTINGS = """
+import sys
+from jupyterhub import app, auth, proxy, spawner
+from systemdspawner import SystemdSpawner
+from firstuseauthenticator import FirstUseAuthenticator
+from traitlets.config import PyFileConfigLoader
+found = PyFileConfigLoader(sys.argv[1]).load_config()
+known = [app.JupyterHub, auth.Authenticator, proxy.ConfigurableHTTPProxy, spawner.Spawner,
+         spawner.SimpleLocalProcessSpawner, SystemdSpawner, FirstUseAuthenticator]
+known = {each.__name__: each.class_trait_names(config=True) for each in known}
+print([f"{name}.{key}" for name in found for key in found[name] if key not in known[name]])
+print(found.JupyterHub.spawner_class, found.SystemdSpawner.unit_extra_properties)
+"""
+
+
+def settings(folder, **environment):
+    """Return what the configuration has that JupyterHub does not know, or why it stops."""
+    command = [ROOT / ".venv-hub" / "bin" / "python", "-c", SETTINGS,
+               ROOT / "deploy" / "jupyterhub" / "jupyterhub_config.py"]
+    answer = subprocess.run(command, text=True, encoding="utf-8", capture_output=True,
+                            env={**os.environ, "HUB_FOLDER": str(folder), **environment})
+    return answer.stdout.splitlines() if answer.returncode == 0 else answer.stderr
+
+
+@pytest.fixture
+def lists(tmp_path):
+    (tmp_path / "students.txt").write_text("ada\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("spawner", ["apart", "systemd"])
+def test_jupyterhub_knows_each_setting(lists, spawner):
+    unknown, chosen = settings(lists, HUB_SPAWNER=spawner)
+    assert unknown == "[]"
+    assert chosen.startswith("systemd {'TasksMax': '256'" if spawner == "systemd" else "simple ")
+    assert (lists / "hub").stat().st_mode & 0o777 == 0o700
+    assert (lists / "homes").stat().st_mode & 0o777 == 0o711
+
+
+def test_what_is_missing_is_said(lists, tmp_path_factory):
+    assert "it can be 'systemd' or 'apart'" in settings(lists, HUB_SPAWNER="docker")
+    assert "There is no site" in settings(lists, HUB_SITE=str(lists))
+    empty = tmp_path_factory.mktemp("empty")
+    assert f"names into {empty / 'students.txt'}" in settings(empty)
