@@ -3,6 +3,7 @@
 import numpy as np
 
 from attention_book.backward import (
+    as_rows,
     through_attention,
     through_feed_forward,
     through_linear,
@@ -73,8 +74,8 @@ def loss_and_gradients(decoder, tokens):
     for i in reversed(range(len(kept))):
         dx, found = block_backward(decoder.blocks[i], kept[i], dx, angles, eps)
         gradients |= {f"blocks.{i}.{name}": d for name, d in found.items()}
-    gradients["embedding"] = np.zeros_like(decoder.embedding)
-    np.add.at(gradients["embedding"], tokens, dx)  # a row for each time its token occurs
+    is_token = tokens.reshape(-1, 1) == np.arange(len(decoder.embedding))
+    gradients["embedding"] = is_token.T.astype(dx.dtype) @ as_rows(dx)  # a sum for each token
     if is_tied(decoder):
         gradients["embedding"] += gradients.pop("output").T  # one matrix, used twice
     return loss, gradients

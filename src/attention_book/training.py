@@ -1,5 +1,7 @@
 """Training: batches of tokens to learn from, and the loop that learns from them."""
 
+from pathlib import Path
+
 import numpy as np
 
 from attention_book.decoder_backward import (
@@ -168,6 +170,11 @@ def text_windows(rng, tokens, n_samples, n):
         complain(ValueError, "tokens", f"shape {tokens.shape}", f"shape (n_text,), at least {n}")
     starts = rng.integers(0, len(tokens) - n, (n_samples, 1), endpoint=True)
     return tokens[starts + np.arange(n)]
+
+
+def read_story():
+    """Return the short story, written for this book, that a small model learns to spell."""
+    return Path(__file__).with_name("story.txt").read_text(encoding="utf-8")
 
 
 def check_rng(rng):
