@@ -94,6 +94,8 @@ def test_a_head_is_off_as_if_its_part_of_wo_were_zeros(model):
     for layer, head in heads:
         cut[layer]["wo"][head * d:(head + 1) * d] = 0
     other = Decoder(model.embedding, cut, model.gain, **model.heads, n_context=29)
+    np.testing.assert_allclose(attention_weights(model, TOKENS, off=heads),
+                               attention_weights(other, TOKENS), rtol=1e-9, atol=1e-9)
     wanted = other.logits(TOKENS)
     got = model.logits(TOKENS, attend=without_heads(model, heads))
     np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)

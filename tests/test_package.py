@@ -67,7 +67,7 @@ SIGNATURES = {
     "train": "(decoder, batches, optimiser)",
     "repeated_tokens": "(rng, n_samples, n, *, n_vocab, periods)",
     "text_windows": "(rng, tokens, n_samples, n)",
-    "attention_weights": "(decoder, tokens)",
+    "attention_weights": "(decoder, tokens, *, off=())",
     "without_heads": "(decoder, heads, attend=attention)",
     "induction_score": "(weights, period)",
     "previous_token_score": "(weights)",

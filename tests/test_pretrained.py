@@ -100,8 +100,9 @@ def test_a_prompt_longer_than_the_context(model, monkeypatch):
 def test_where_it_is_not_installed(monkeypatch):
     monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
     assert find_smollm2() is None
-    with pytest.raises(FileNotFoundError, match=r"not here\. It comes with: pip install"):
+    with pytest.raises(FileNotFoundError, match=r"not here\. It comes with: pip install") as found:
         load_smollm2()
+    assert found.value._render_traceback_() == [str(found.value)]  # what a notebook shows
 
 
 def test_a_path_that_leads_nowhere(tmp_path):

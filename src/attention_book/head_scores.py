@@ -13,7 +13,7 @@ from attention_book.validation import (
 )
 
 
-def attention_weights(decoder, tokens):
+def attention_weights(decoder, tokens, *, off=()):
     """Return the weights of every head of every block.
 
     Parameters
@@ -22,6 +22,9 @@ def attention_weights(decoder, tokens):
         The model.
     tokens : array_like of int, (..., n)
         Ids, as in :meth:`Decoder.hidden`.
+    off : iterable of (int, int)
+        Heads that are switched off, as in :func:`without_heads`. Their weights are there all the
+        same.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def attention_weights(decoder, tokens):
         found.append(weights.reshape(*leading, decoder.heads["n_heads"], n, n))
         return mixtures
 
-    decoder.hidden(tokens, attend=watched)
+    decoder.hidden(tokens, attend=without_heads(decoder, off, watched))
     return np.stack(found) if found else np.zeros((0, *leading, decoder.heads["n_heads"], n, n))
 
 

