@@ -11,7 +11,8 @@ from attention_book.exercises.verdicts import Note, Result, cell_number, show
 
 # A chapter's exercises are found by its module's name standing here, in the book's order.
 _CHAPTERS = ("dot_products", "scaling", "stable_softmax", "weighted_values", "causal_mask",
-             "multi_head", "kv_cache", "chunked_attention", "transformer_block", "real_model")
+             "multi_head", "kv_cache", "chunked_attention", "transformer_block",
+             "learning_attention", "real_model")
 
 __all__ = ["Exercise", "Mistake", "Result", "catalogue", "check", "hint", "progress"]
 
