@@ -22,6 +22,11 @@ HEADING = re.compile(r"^(#{1,6}) +(.+?) *#*$", re.MULTILINE)
 ANCHOR = re.compile(r"<a id=\"([^\"]+)\"")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]+`")
+MATHS = re.compile(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", re.DOTALL)
+GREEK = re.compile(r"\\(alpha|beta|gamma|delta|epsilon|varepsilon|theta|sigma|mu|lambda|rho|phi"
+                   r"|omega|eta)(?![a-z])")
+CAPITALS = re.compile(r"\b(?:[A-Z]{2,}[a-z0-9]*|[A-Z][a-z]+[A-Z]\w*|[kKMG]i?B)\b")
+PLAIN = {"README"}  # in capitals, and nothing to be explained
 CHAPTER = re.compile(r"(?:\[chapter (\d+)\]\(([^)]+)\)|\bchapter (\d+))")
 SHAPE = re.compile(r"(?<![\w.])\((?:\.\.\.|\*?\w+)(?:, ?(?:\.\.\.|\w+))*,?\)")
 
@@ -210,6 +215,56 @@ def unknown_names(texts):
             if "," in shape and any(name in known for name in names):  # else it is no shape
                 unknown.update({name: shape for name in names if name not in known})
     return unknown
+
+
+def letters(text):
+    """Return the letters, Latin and Greek, that stand for something in the formulas of a text."""
+    formulas = " ".join(one or other for one, other in MATHS.findall(text))
+    formulas = re.sub(r"\\(?:text|operatorname|mathrm)\{[^}]*\}", " ", formulas)
+    latin = re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", formulas))
+    return {*latin, *GREEK.findall(formulas)}
+
+
+@pytest.mark.parametrize("path", chapters().values(), ids=lambda path: path.stem)
+def test_letters_in_formulas_are_in_the_notation(path):
+    written = letters(text_of(NOTATION)) | set(symbol_names("Lengths", "Arrays"))
+    assert letters(text_of(path)) <= written
+
+
+def test_a_letter_that_the_notation_lacks_is_found():
+    assert letters(r"as $z_i = \sqrt{\rho} \cdot \text{scale}$") == {"z", "i", "rho"}
+
+
+@pytest.mark.parametrize("path", chapters().values(), ids=lambda path: path.stem)
+def test_shapes_in_a_chapter_use_the_names_of_the_notation_or_its_own(path):
+    """A name in a shape, in prose or in a comment, is the notation's or one of the code."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    comments = re.findall(r"#.*", code)
+    own = set(re.findall(r"\w+", re.sub(r"#.*", "", code)))
+    papers = set(re.findall(r"\$(\w+)\$", text_of(NOTATION).split("## Names in papers")[1]))
+    assert set(unknown_names([text_of(path), *comments])) - own <= papers
+
+
+@pytest.mark.parametrize("path", chapters().values(), ids=lambda path: path.stem)
+def test_abbreviations_are_explained(path):
+    """Words in capitals stand in the glossary, the notation, or the bibliography."""
+    prose = LINK.sub(lambda link: link[0].split("](")[0], CODE.sub("", text_of(path)))
+    known = "".join(map(text_of, (GLOSSARY, NOTATION, BIBLIOGRAPHY)))
+    found = {word.removesuffix("s") for word in CAPITALS.findall(MATHS.sub("", prose))}
+    assert {word for word in found - PLAIN if not re.search(rf"\b{word}", known)} == set()
+
+
+@pytest.mark.parametrize("term", terms())
+def test_a_term_is_explained_before_it_is_used(term):
+    """No earlier chapter uses a term of two words or more than the one that links it first."""
+    if " " not in term and "-" not in term:
+        return  # single words have everyday meanings too: block, gain, kernel
+    number, _, later = CHAPTER.search(terms()[term].strip().splitlines()[-1]).groups()
+    word = re.compile(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", re.IGNORECASE)
+    early = [n for n, path in chapters().items()
+             if n < int(number or later) and word.search(CODE.sub("", text_of(path)))]
+    assert early == []
 
 
 @pytest.mark.parametrize("path", chapters().values(), ids=lambda path: path.stem)
