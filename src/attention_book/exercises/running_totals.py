@@ -579,7 +579,7 @@ _STEP = Exercise(
 def fault_three_workers(q, k, v):
     found = []
     for keys in np.array_split(np.arange(len(k)), 3):
-        s = q @ k[keys].T / np.sqrt(q.shape[1])  # (n_query, key_chunk)
+        s = q @ k[keys].T / np.sqrt(q.shape[1])  # (n_query, keys)
         m = s.max(axis=1, keepdims=True)
         p = np.exp(s - m)
         found.append((m, p.sum(axis=1, keepdims=True), p @ v[keys]))
