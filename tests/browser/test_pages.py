@@ -17,13 +17,19 @@ WIDTHS = [1280, 390]
 LINKS = "() => [...document.links].map(link => link.href)"
 ANCHORS = "() => [...document.querySelectorAll('[id], a[name]')].map(e => e.id || e.name)"
 THEME = "document.documentElement.dataset.theme"
-# What only sighted readers get, what the keyboard cannot reach, and what stands there twice:
+# What only sighted readers get, what the keyboard cannot reach, what is cut off without a sign,
+# and what stands there twice:
 UNSPOKEN = """() => [...document.querySelectorAll("mjx-container")]
   .filter(one => !one.querySelector("mjx-assistive-mml math")).map(one => one.textContent)"""
 UNREACHED = """() => [...document.querySelectorAll("article *")].filter(one =>
     one.scrollWidth > one.clientWidth + 1
     && ["auto", "scroll"].includes(getComputedStyle(one).overflowX)
     && one.tabIndex < 0 && ![...one.querySelectorAll("*")].some(inside => inside.tabIndex >= 0))
+  .map(one => one.outerHTML.slice(0, 90))"""
+CUT_OFF = """() => [...document.querySelectorAll("article *")].filter(one =>
+    one.scrollWidth - one.clientWidth - one.scrollLeft > 2 && one.checkVisibility()
+    && ["auto", "scroll"].includes(getComputedStyle(one).overflowX)
+    && getComputedStyle(one).maskImage === "none")
   .map(one => one.outerHTML.slice(0, 90))"""
 TWICE = """() => [...document.querySelectorAll("article :is(h1, h2, h3, h4)")]
   .map(one => one.textContent).filter((one, place, all) => all.indexOf(one) !== place)"""
@@ -48,6 +54,7 @@ def test_page(visit, plain_site, name, width):
     assert dead_links(page, plain_site) == []
     assert page.evaluate(TOO_WIDE) <= 0, "the page scrolls sideways"
     assert page.evaluate(UNSPOKEN) == page.evaluate(UNREACHED) == page.evaluate(TWICE) == []
+    assert page.evaluate(CUT_OFF) == []
     assert page.evaluate(THEME) == "light"
     assert other_faults(page) == []
     assert colour_faults(page) == []
