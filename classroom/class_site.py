@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 
 from classroom import chapters
+from classroom.packing import pack
 
 SOURCES = ("book", "lite", "notebooks", "src", "tools", "_config.yml", "_toc.yml", "CHANGELOG.md",
            "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "LICENSE-TEXT", "README.md",
@@ -21,14 +22,14 @@ def build_site(target):
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / "book"
         copy_sources(copy)
-        run(copy, ["tools/run_suites.py", "lite", "site"])
+        run(copy, ["tools/run_suites.py", "lite", "site", "links"])
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(copy / "_build" / "html", target)
     return target
 
 
 def copy_sources(folder):
-    """Copy what the site is built from; the chapters lose their solutions on the way."""
+    """Copy what the site is built from, without the chapters' solutions and with packed answers."""
     folder.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints",
                                      ".attention_book_progress*")
@@ -41,6 +42,7 @@ def copy_sources(folder):
     for path in chapters.choose():
         nbformat.write(chapters.without_solutions(chapters.read(path)),
                        folder / "notebooks" / path.name)
+    pack(folder / "src" / "attention_book")
 
 
 def run(folder, command):

@@ -17,6 +17,7 @@ import nbformat
 
 from classroom import chapters
 from classroom.class_site import build_site
+from classroom.packing import pack
 from classroom.teaching_notes import notes
 
 sys.path.insert(0, str(chapters.ROOT / "tools"))
@@ -56,7 +57,7 @@ def make_zips(paths, target):
 
 def lay_out_students(folder, paths):
     """Fill a folder with what students get: chapters without solutions, and all to run them."""
-    lay_out_common(folder)
+    lay_out_common(folder, pack)
     for path in paths:
         write(folder / "notebooks" / path.name, chapters.without_solutions(chapters.read(path)))
     shutil.copyfile(READMES / "students.md", folder / "README.md")
@@ -79,11 +80,14 @@ def lay_out_teachers(folder, paths):
     mend_links(folder)
 
 
-def lay_out_common(folder):
-    """Copy the package as a wheel, the versions it was tested with, and the pages of reference."""
+def lay_out_common(folder, change=None):
+    """Copy the package as a wheel, the versions it was tested with, and the pages of reference.
+
+    ``change`` is called with the folder of the package, before it becomes a wheel.
+    """
     (folder / "book").mkdir(parents=True)
     (folder / "packages").mkdir()
-    wheel = build_wheel(folder / "packages")
+    wheel = build_wheel(folder / "packages", change)
     wheel = wheel.rename(wheel.with_name(without_build_tag(wheel.name)))
     for name in PAGES:
         shutil.copyfile(chapters.ROOT / "book" / name, folder / "book" / name)

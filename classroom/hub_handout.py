@@ -8,9 +8,11 @@ new in them, and has the chapter open; what a student has changed stays as it is
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -33,7 +35,7 @@ def main(arguments):
                         help="where servers find it, if not beside the hub on its own machine")
     asked = parser.parse_args(arguments)
     paths = chapters.choose(asked.chapters)
-    publish(paths, asked.folder / "handout.git")
+    publish(paths, asked.folder)
     for path in paths:
         print(link(asked.hub, path.name, asked.repository))
 
@@ -51,18 +53,36 @@ def link(hub, notebook, repository):
     return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"
 
 
-def publish(paths, repository):
-    """Put the students' chapters into a bare repository, as one more commit if they changed."""
+def publish(paths, place):
+    """Put the students' chapters into the hub's folder, as one more commit if they changed.
+
+    The package, as students get it, lies unpacked beside the repository: their servers use it.
+    """
+    repository = place / "handout.git"
     if not repository.exists():
         git("init", "--quiet", "--bare", f"--initial-branch={BRANCH}", repository)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / NAME
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / NAME
         lay_out_students(folder, paths)
         at = [f"--git-dir={repository}", f"--work-tree={folder}"]
         git(*at, "add", "--all", "--force", ".")
         if git(*at, "status", "--porcelain"):
             git(*at, "commit", "--quiet", "--message", "Chapters for the class")
+        install(next((folder / "packages").glob("*.whl")), place / "package")
     git(f"--git-dir={repository}", "update-server-info")  # for a server that only hands out files
+
+
+def install(wheel, folder):
+    """Unpack a wheel into a folder, in place of what was there."""
+    new, old = (folder.with_name(f"{folder.name}.{age}") for age in ("new", "old"))
+    for each in (new, old):
+        shutil.rmtree(each, ignore_errors=True)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(new)
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def git(*words):

@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
     (folder / "students.txt").write_text("# The class\nada\nBen\ncleo\n", encoding="utf-8")
     (folder / "teachers.txt").write_text("teacher\n", encoding="utf-8")
-    hub_handout.publish(chapters.choose("3"), folder / "handout.git")
+    hub_handout.publish(chapters.choose("3"), folder)
     return folder
 
 
@@ -99,7 +99,7 @@ def test_the_chapter_is_there_without_solutions(students):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_check_says_on_the_hub_what_it_says_here(students, name):
+def test_a_check_says_on_the_hub_what_it_says_here(students, folder, name):
     student, content = students[name], notebook(students[name])
     imports = chapters.source([cell for cell in content["cells"] if cell["cell_type"] == "code"][1])
     question = next(cell for cell in cells(content, "check") if '"softmax"' in cell["source"])
@@ -110,6 +110,7 @@ def test_a_check_says_on_the_hub_what_it_says_here(students, name):
     exec(f"import numpy as np\n{ANSWERS[name]}", names)
     here = check("softmax", names["my_softmax"])
     assert shown == repr(here)
+    assert student.run("print(check.__code__.co_filename)").startswith(f"{folder}/package/")
     assert (here.passed, here.diagnosis) == ((True, None) if name == "ben" else
                                              (False, "no-max-shift"))
 
@@ -136,6 +137,7 @@ attempts = {
     "passwords": lambda: [path.read_bytes() for path in (home.parents[1] / "hub").iterdir()],
     "tokens": lambda: [Path("/proc", str(pid), "environ").read_bytes() for pid in others],
     "solutions": lambda: Path("%(root)s", "notebooks", "%(chapter)s").read_bytes(),
+    "answers": lambda: list(Path("%(root)s", "src", "attention_book", "exercises").iterdir()),
     "signal": lambda: [os.kill(pid, signal.SIGCONT) for pid in others],
 }
 for name, attempt in attempts.items():
@@ -179,7 +181,7 @@ def test_what_students_saved_is_graded_where_it_lies(students, folder, tmp_path)
 
 
 def test_more_is_handed_out_and_nothing_is_lost(students, folder):
-    hub_handout.publish(chapters.choose("3,5"), folder / "handout.git")
+    hub_handout.publish(chapters.choose("3,5"), folder)
     ben = students["ben"]
     follow(ben)
     assert ANSWERS["ben"] in [cell["source"] for cell in cells(notebook(ben), "exercise")]
@@ -214,6 +216,7 @@ def settings(folder, **environment):
 @pytest.fixture
 def lists(tmp_path):
     (tmp_path / "students.txt").write_text("ada\n", encoding="utf-8")
+    (tmp_path / "package").mkdir()
     return tmp_path
 
 
@@ -231,3 +234,5 @@ def test_what_is_missing_is_said(lists, tmp_path_factory):
     assert "There is no site" in settings(lists, HUB_SITE=str(lists))
     empty = tmp_path_factory.mktemp("empty")
     assert f"names into {empty / 'students.txt'}" in settings(empty)
+    (lists / "package").rmdir()
+    assert "Nothing has been handed out yet" in settings(lists)

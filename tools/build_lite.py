@@ -150,13 +150,18 @@ def copy_stub(folder):
     return Path(shutil.copy2(kernel / "static" / "pypi" / STUB, folder))
 
 
-def build_wheel(folder):
-    """Build the book's package, from a copy, so that nothing old gets into it."""
+def build_wheel(folder, change=None):
+    """Build the book's package, from a copy, so that nothing old gets into it.
+
+    ``change`` is called with the folder of the package's copy, before it is built.
+    """
     with tempfile.TemporaryDirectory() as place:
         for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
             shutil.copy2(ROOT / name, place)
         shutil.copytree(ROOT / "src", Path(place) / "src", ignore=shutil.ignore_patterns(
             "__pycache__", "*.egg-info"))
+        if change:
+            change(Path(place) / "src" / "attention_book")
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index",
                    "--disable-pip-version-check", "--no-build-isolation", "--wheel-dir", place,
                    place]

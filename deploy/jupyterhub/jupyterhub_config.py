@@ -26,7 +26,7 @@ MEMORY = os.environ.get("HUB_MEMORY", "2G")
 PROCESSORS = float(os.environ.get("HUB_PROCESSORS", "2"))
 TASKS = 256  # processes and threads of one student
 IDLE = 3600  # seconds after which a server that nobody uses ends
-HIDDEN = ("notebooks", "tests", "classroom", "_build", ".git")  # of the book: solutions, and grades
+HIDDEN = ("notebooks", "src", "tests", "classroom", "_build", ".git")  # solutions, and grades
 
 
 def names(file):
@@ -61,6 +61,10 @@ if not (SITE / "index.html").is_file():
 if not names("students.txt") | names("teachers.txt"):
     sys.exit(f"Nobody may log in yet: write the students' names into {FOLDER / 'students.txt'}, "
              "and yours into teachers.txt beside it, one a line.")
+
+if not (FOLDER / "package").is_dir():
+    sys.exit("Nothing has been handed out yet: run `.venv/bin/python -m classroom.hub_handout "
+             f"{ADDRESS} --folder {FOLDER}` first.")
 
 OWN.mkdir(mode=0o700, exist_ok=True)
 HOMES.mkdir(mode=0o711, exist_ok=True)
@@ -103,7 +107,8 @@ c.Spawner.args = [f"--ServerApp.shutdown_no_activity_timeout={IDLE}",
 c.Spawner.default_url = "/lab"
 c.Spawner.mem_limit = MEMORY
 c.Spawner.cpu_limit = PROCESSORS
-c.Spawner.environment = {"OMP_NUM_THREADS": "1", "NBGITPULLER_DEPTH": "0"}
+c.Spawner.environment = {"PYTHONPATH": str(FOLDER / "package"),  # the book's, with packed answers
+                         "OMP_NUM_THREADS": "1", "NBGITPULLER_DEPTH": "0"}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 
 if SPAWNER == "systemd":  # the machine of a class; the hub runs as root
