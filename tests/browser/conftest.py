@@ -39,9 +39,9 @@ def visit(browser):
     """Return a function that makes a fresh visitor: a page, and the watch on what it does."""
     contexts = []
 
-    def make(host, width=1280):
+    def make(host, width=1280, **options):
         context = browser.new_context(viewport={"width": width, "height": 900},
-                                      color_scheme="light")
+                                      color_scheme="light", **options)
         contexts.append(context)
         return context.new_page(), Watch(context, host)
 
