@@ -8,6 +8,7 @@ from attention_book.validation import (
     check_float_type,
     check_length,
     check_same_length,
+    check_size,
     complain,
     describe,
 )
@@ -68,6 +69,8 @@ class KVCache:
         self.capacity = check_length("capacity", capacity)
         self.dtype = check_float_type("dtype", dtype)
         rows = (*_check_batch_shape(batch_shape), n_kv_heads, self.capacity)
+        for width in (d_head, d_value):
+            check_size("capacity", (*rows, width), self.dtype)
         self._keys = np.zeros((*rows, d_head), self.dtype)
         self._values = np.zeros((*rows, d_value), self.dtype)
         self._length = 0

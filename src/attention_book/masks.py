@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from attention_book.validation import as_array, check_count, check_length, complain, describe
+from attention_book.validation import (
+    as_array,
+    check_count,
+    check_length,
+    check_size,
+    complain,
+    describe,
+)
 
 
 def causal_mask(n_query, n_key=None):
@@ -106,6 +113,7 @@ def padding_mask(lengths, n_key):
     """
     n_key = check_length("n_key", n_key)
     lengths = _check_lengths(lengths, n_key)
+    check_size("n_key", (*lengths.shape, 1, n_key), bool)
     return np.arange(n_key) < lengths[..., None, None]
 
 
@@ -113,6 +121,7 @@ def _positions(n_query, n_key):
     """Return the queries' positions as a column (n_query, 1), the keys' as a row (n_key,)."""
     n_query = check_length("n_query", n_query)
     n_key = n_query if n_key is None else check_length("n_key", n_key)
+    check_size("n_query, n_key", (n_query, n_key), bool)
     return np.arange(n_query)[:, None] + (n_key - n_query), np.arange(n_key)
 
 

@@ -12,6 +12,7 @@ from attention_book.validation import (
     check_mask,
     check_projection,
     check_same_length,
+    check_size,
     complain,
     describe,
     same_type,
@@ -122,7 +123,9 @@ def repeat_kv(x, n_repeats):
     [[[1.0]], [[1.0]], [[2.0]], [[2.0]]]
     """
     x = check_floating("x", x, "(..., n_kv_heads, n, d)", min_axes=3)
-    return np.repeat(x, check_count("n_repeats", n_repeats, least=1), axis=-3)
+    n_repeats = check_count("n_repeats", n_repeats, least=1)
+    check_size("n_repeats", (*x.shape[:-3], x.shape[-3] * n_repeats, *x.shape[-2:]), x.dtype)
+    return np.repeat(x, n_repeats, axis=-3)
 
 
 @quiet

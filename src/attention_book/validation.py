@@ -9,6 +9,8 @@ import operator
 
 import numpy as np
 
+_MOST_BYTES = np.iinfo(np.intp).max
+
 
 def complain(error, name, got, wanted, cause=""):
     """Raise ``error`` in the one form that all of this package's errors have."""
@@ -218,13 +220,20 @@ def check_count(name, value, *, least=0):
 
 
 def check_length(name, value, *, least=0):
-    """Return ``value`` as an int that an axis of an array can have for its length."""
+    """Return ``value`` as an int that an axis of an array of float64 can have for its length."""
     length = check_count(name, value, least=least)
-    longest = np.iinfo(np.intp).max
-    if length > longest:
+    if length > _MOST_BYTES // 8:
         complain(ValueError, name, f"a number of {length.bit_length()} bits",
-                 f"a length that an array can have, at most {longest}")
+                 f"a length that an array can have, at most {_MOST_BYTES // 8}")
     return length
+
+
+def check_size(name, shape, dtype):
+    """Refuse a shape whose array would be larger than anything that has an address."""
+    count = np.prod(shape, dtype=object)  # whole numbers of any size
+    if count * np.dtype(dtype).itemsize > _MOST_BYTES:
+        complain(ValueError, name, f"what needs an array of shape {shape} and type "
+                 f"{np.dtype(dtype)}", f"an array of at most {_MOST_BYTES} bytes")
 
 
 def check_callable(name, value, wanted):
