@@ -20,7 +20,7 @@ MODEL := .venv/model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model verify-libraries lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model verify-libraries external-links lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
@@ -54,6 +54,9 @@ verify-model: $(READY) $(MODEL) ## compare the real model with transformers (ins
 
 verify-libraries: $(READY) ## run the page "Other libraries" against them (installed for this alone)
 	@$(BIN)/python tools/verify_libraries.py
+
+external-links: $(READY) ## list the links to other hosts, with the pages that they are on
+	@$(BIN)/python tools/external_links.py
 
 exercises: $(READY) ## try every mistake and every right answer on the exercises: their score
 	@$(BIN)/python tools/run_suites.py exercises

@@ -197,8 +197,13 @@ def anatomy(notebook):
         yield "the recap is not a list of three lines"
     if len(section(notebook, "In practice").split()) < 20:
         yield "'In practice' says next to nothing"
-    if "bibliography.md#" not in section(notebook, "Further reading"):
-        yield "'Further reading' cites nothing"
+    further = [line for line in section(notebook, "Further reading").splitlines()
+               if line.startswith("- ")]
+    if not 3 <= len(further) <= 4:
+        yield f"'Further reading' has {len(further)} items, and not three or four"
+    for item in further:
+        if "bibliography.md#" not in item or len(item.partition(")")[2].split()) < 5:
+            yield f"'Further reading' cites nothing, or does not say what is in it: {item}"
 
 
 def opening(notebook):

@@ -69,7 +69,9 @@ AFTER = f"""## In practice
 
 ## Further reading
 
-- [A (2000)](../book/bibliography.md#a2000)"""
+- [A (2000)](../book/bibliography.md#a2000) shows the idea for the first time.
+- [B (2001)](../book/bibliography.md#b2001): why it works, and where not.
+- [C (2002)](../book/bibliography.md#c2002): how it is done in practice."""
 
 
 def text(words):

@@ -26,7 +26,7 @@ MATHS = re.compile(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", re.DOTALL)
 GREEK = re.compile(r"\\(alpha|beta|gamma|delta|epsilon|varepsilon|theta|sigma|mu|lambda|rho|phi"
                    r"|omega|eta)(?![a-z])")
 CAPITALS = re.compile(r"\b(?:[A-Z]{2,}[a-z0-9]*|[A-Z][a-z]+[A-Z]\w*|[kKMG]i?B)\b")
-PLAIN = {"README"}  # in capitals, and nothing to be explained
+PLAIN = {"README", "GPT"}  # in capitals, and nothing to be explained: a file, a model
 CHAPTER = re.compile(r"(?:\[chapter (\d+)\]\(([^)]+)\)|\bchapter (\d+))")
 SHAPE = re.compile(r"(?<![\w.])\((?:\.\.\.|\*?\w+)(?:, ?(?:\.\.\.|\w+))*,?\)")
 

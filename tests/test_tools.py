@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import http.client
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -26,6 +27,7 @@ import proof_pages  # noqa: E402
 
 import check_site  # noqa: E402
 import execute_notebooks  # noqa: E402
+import external_links  # noqa: E402
 import run_suites  # noqa: E402
 import serve  # noqa: E402
 import set_up  # noqa: E402
@@ -411,3 +413,17 @@ def test_asked_for_by_name_it_is_always_built(building):
     (building / "_build" / "out.txt").write_text("as it was", encoding="utf-8")
     assert run_suites.main(["out"]) == 0
     assert (building / "_build" / "out.txt").read_text(encoding="utf-8") == "built"
+
+
+def test_links_to_other_hosts_are_found_without_what_follows_them():
+    text = ("See [a](https://a.org/b_(c)).\\\nOr <https://d.org/>, https://e.org/f; not "
+            "http://localhost:8000 or https://OWNER.github.io/NAME.")
+    assert external_links.addresses(text) == {"https://a.org/b_(c)", "https://d.org/",
+                                              "https://e.org/f"}
+
+
+def test_every_work_with_an_address_is_among_the_external_links():
+    links = external_links.external_links()
+    assert len(links) > 40
+    assert links["https://arxiv.org/abs/1706.03762"] == ["book/bibliography.md"]
+    assert not [link for link in links if not re.fullmatch(r"https?://[\w./()?=&%#~+-]+", link)]
