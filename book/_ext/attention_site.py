@@ -88,10 +88,17 @@ def copy_mathjax(app, error):
             shutil.copy2(source / part, target / part)
 
 
+def quote_pages(app, pagename, templatename, context, doctree):
+    """Let the search quote what pages say, without the theme's own lists and buttons."""
+    if pagename == "search":
+        app.add_js_file("search_summary.js")
+
+
 def setup(app):
     app.connect("config-inited", show_version)
     app.add_transform(Anchors)
     app.add_transform(Boxes)
     app.add_transform(FoldedSolutions)
+    app.connect("html-page-context", quote_pages)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

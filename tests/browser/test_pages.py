@@ -96,6 +96,9 @@ def test_search_finds_the_kv_cache(visit, plain_site):
     page.wait_for_selector("#search-results li a")
     titles = page.locator("#search-results li a").all_inner_texts()
     assert any("cache" in title.lower() for title in titles[:3]), titles
+    chapter = page.locator("#search-results li").filter(has_text="remember instead of repeating")
+    quoted = chapter.first.locator(".context").inner_text()
+    assert quoted.startswith("You will build"), "it quotes what stands around the chapter's text"
     assert watch.complaints == []
 
 
