@@ -23,6 +23,7 @@ GATE = ["tests/test_exercises_catalogue.py", "tests/test_exercise_answers.py"]
 CLASS = [f"tests/test_classroom_{part}.py" for part in ("answers", "class", "course")]
 SPEED = "tests/browser/test_speed.py"
 HUB = "tests/test_hub.py"
+CLASS_SITE = "tests/browser/test_class_site.py"
 IN_BROWSER = {"chromium": "install it (Debian and Ubuntu: apt-get install chromium)",
               "_build/html/lite/index.html": "the suites lite and site build it"}
 BUILT = ROOT / "_build"
@@ -73,8 +74,10 @@ SUITES = [
            ".venv-hub/ready": "`make .venv-hub/ready` installs JupyterHub and its proxy",
            "_build/html/index.html": "the suite site builds it"}),
     Suite("browser", "pages and chapters in a real browser: no error, no fault, no other host",
-          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests/browser", f"--ignore={SPEED}"], 15,
-          IN_BROWSER),
+          [*PYTEST, *ON_ALL_CORES, "worksteal", "tests/browser",
+           *(f"--ignore={path}" for path in (SPEED, CLASS_SITE))], 15, IN_BROWSER),
+    Suite("class_site", "the class's own site has no solution, asks no other host, and checks",
+          [*PYTEST, CLASS_SITE], 3, IN_BROWSER),
     Suite("speed", "a page is light and quick to show, and a chapter to start in the browser",
           [*PYTEST, SPEED], 2, IN_BROWSER),  # alone, since others would slow it
 ]
