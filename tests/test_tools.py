@@ -341,7 +341,7 @@ def test_figures_of_other_exercises_are_not_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(proof_pages, "PROOF", tmp_path)
     proof_pages.save("exercises", proof_of(("project", "01_dot_products", (1,) * 12)))
     assert proof_pages.load("exercises") is not None
-    monkeypatch.setattr(proof_pages, "fingerprint", lambda: "of changed exercises")
+    monkeypatch.setattr(proof_pages, "fingerprint", lambda name: "of changed exercises")
     assert proof_pages.load("exercises") is None
 
 

@@ -1,36 +1,51 @@
 """Pages that show what the tests found: a comment in a page becomes a table of measured figures.
 
 A page holds ``<!-- proof: exercises -->``; the tests write ``_build/proof/exercises.json``. Where
-there is no such file, or the exercises have changed since, the page says that it was not checked.
+there is no such file, or what it is about has changed since, the page says that it was not checked.
 """
 
 import hashlib
 import json
 import re
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+
+import book_proof
+from book_proof import head
 
 ROOT = Path(__file__).resolve().parents[2]
 PROOF = ROOT / "_build" / "proof"
-MARK = re.compile(r"<!-- proof: (\w+) -->")
-JUDGED = ("src/attention_book/exercises", "tests/exercise_answers")  # what the score is about
-NOT_CHECKED = ("> **Not checked in this build.** These figures come from the tests, which were not "
-               "run for this version: `make exercises` runs them.")
+MARK = re.compile(r"<!-- proof: (\w+)(?: as (\w+))? -->")
+TEXTS = {".py", ".ipynb", ".md", ".js", ".css"}
+JUDGED = {  # what a proof is about: where that changes, it has to be run again
+    "exercises": ("src/attention_book/exercises", "tests/exercise_answers"),
+    "notebooks": ("src/attention_book",),
+    "suites": ("src", "tests", "notebooks", "book", "tools", "classroom"),
+}
+RUN = {"exercises": "make exercises", "notebooks": 'make test SUITES="nbval"',
+       "suites": "make test", "benchmarks": "make bench", "model": "make verify-model",
+       "libraries": "make verify-libraries"}
+NOT_CHECKED = ("> **Not checked in this build.** These figures come from checks that were not run "
+               "for this version: `{}` runs them.")
 
 
-def fingerprint():
-    """Return what identifies the exercises and the answers that they were tried on."""
+@cache
+def fingerprint(name="exercises"):
+    """Return what identifies that which a proof is about."""
     found = hashlib.sha256()
-    for folder in JUDGED:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            found.update(path.relative_to(ROOT).as_posix().encode())
-            found.update(path.read_bytes())
+    for folder in JUDGED[name]:
+        for path in sorted((ROOT / folder).rglob("*.*")):
+            if path.suffix in TEXTS and not any(part[0] == "." for part in path.parts[1:]):
+                found.update(path.relative_to(ROOT).as_posix().encode())
+                found.update(path.read_bytes())
     return found.hexdigest()
 
 
 def save(name, content):
     """Write what the tests found, for the page to show."""
     PROOF.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"fingerprint": fingerprint(), **content}, indent=1, ensure_ascii=False)
+    text = json.dumps({"fingerprint": fingerprint(name), **content}, indent=1, ensure_ascii=False)
     (PROOF / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -40,18 +55,16 @@ def load(name):
     if not path.exists():
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
-    return content if content["fingerprint"] == fingerprint() else None
+    if name in JUDGED and content["fingerprint"] != fingerprint(name):
+        return None
+    day = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return {"when": day.isoformat(timespec="minutes"), **content}
 
 
 def exercises(content):
     """Write the score of the exercises as tables in Markdown: of all of them, then of each."""
     rows = content["exercises"]
-    total = {key: sum(row[key] for row in rows) for key in rows[0] if key not in ("id", "chapter")}
-    lines = [*head("over all exercises", "of", "held", "share"), *(
-        f"| {label} | {total[tried]:,} | {total[held]:,} | {share(total[held], total[tried])} |"
-        for label, tried, held in SUMS)]
-    lines.append(f"| pairs of mistakes that cannot be told apart | | {total['twins']} | |")
-    lines += ["", "### Answers of the catalogue", "",
+    lines = [*score(rows), "", "### Answers of the catalogue", "",
               *head("exercise", "kinds", "rejected", "named", "accepted", "alike"), *(
                   f"| {name(row)} | {row['mistakes']} | {row['rejected']}/{row['ways']} "
                   f"| {row['named']}/{row['ways']} | {row['accepted']}/{row['variants']} "
@@ -64,6 +77,15 @@ def exercises(content):
     return "\n".join(lines)
 
 
+def score(rows):
+    """Write the sums over all exercises."""
+    total = {key: sum(row[key] for row in rows) for key in rows[0] if key not in ("id", "chapter")}
+    return [*head("over all exercises", "of", "held", "share"), *(
+        f"| {label} | {total[tried]:,} | {total[held]:,} | {share(total[held], total[tried])} |"
+        for label, tried, held in SUMS),
+        f"| pairs of mistakes that cannot be told apart | | {total['twins']} | |"]
+
+
 SUMS = (
     ("catalogue: wrong answers rejected", "ways", "rejected"),
     ("catalogue: wrong answers named as the mistake that they make", "ways", "named"),
@@ -72,11 +94,6 @@ SUMS = (
     ("others: wrong answers named", "answers", "answers_named"),
     ("others: right answers accepted", "right_answers", "answers_accepted"),
 )
-
-
-def head(first, *others):
-    """Return the first two lines of a table whose other columns hold numbers."""
-    return f"| {' | '.join((first, *others))} |", "| --- |" + " ---: |" * len(others)
 
 
 def name(row):
@@ -92,13 +109,17 @@ def share(held, tried):
 def show_proof(app, docname, source):
     """Put what the tests found in place of the marks in a page."""
     def table(mark):
-        content = load(mark[1])
-        return NOT_CHECKED if content is None else TABLES[mark[1]](content)
+        name, kind = mark[1], mark[2] or mark[1]
+        if name == "versions":
+            return book_proof.versions()
+        content = load(name)
+        return NOT_CHECKED.format(RUN[name]) if content is None else TABLES[kind](content)
 
     source[0] = MARK.sub(table, source[0])
 
 
-TABLES = {"exercises": exercises}
+TABLES = {"exercises": exercises, "score": lambda content: "\n".join(score(content["exercises"])),
+          **book_proof.TABLES}
 
 
 def setup(app):
