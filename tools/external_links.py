@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"https?://[^\s<>\\\"'`|]+")
-EXAMPLES = re.compile(r"localhost|127\.0\.0\.1|/OWNER|//OWNER|…|\.example|//HOST")  # no real address
+EXAMPLES = re.compile(r"localhost|127\.0\.0\.1|OWNER|…|\.example|//HOST")  # no real address
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
