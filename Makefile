@@ -20,7 +20,7 @@ MODEL := .venv/model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model verify-libraries external-links lock clean
+.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model verify-training verify-libraries external-links lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
@@ -57,6 +57,9 @@ verify-libraries: $(READY) ## run the page "Other libraries" against them (insta
 
 external-links: $(READY) ## list the links to other hosts, with the pages that they are on
 	@$(BIN)/python tools/external_links.py
+
+verify-training: $(READY) ## check chapter 10: gradients against PyTorch (installed for this alone), seeds
+	@$(BIN)/python tools/verify_training.py
 
 exercises: $(READY) ## try every mistake and every right answer on the exercises: their score
 	@$(BIN)/python tools/run_suites.py exercises

@@ -13,6 +13,7 @@ from attention_book.explorables import (
     Mixing,
     SoftmaxUnderStress,
     Tiles,
+    Training,
     Triangle,
     WhySqrtD,
 )
@@ -146,6 +147,11 @@ def block_walk(figure):
     return entries("stations", figure.stations, np.arange(7) <= figure.step)
 
 
+def training(figure):
+    return {**entries("weights", figure.shown, np.tri(16, dtype=bool)), "steps": figure.steps,
+            "loss": figure.loss, "target": figure.target}
+
+
 EXPECTED = {Agreement: agreement, WhySqrtD: why_sqrt_d, SoftmaxUnderStress: softmax_under_stress,
             Mixing: mixing, Triangle: triangle, Heads: heads, Cache: cache, Tiles: tiles,
-            BlockWalk: block_walk}
+            BlockWalk: block_walk, Training: training}

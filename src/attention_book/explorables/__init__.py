@@ -7,6 +7,7 @@ from attention_book.explorables.heads import Heads
 from attention_book.explorables.mixing import Mixing
 from attention_book.explorables.softmax_under_stress import SoftmaxUnderStress
 from attention_book.explorables.tiles import Tiles
+from attention_book.explorables.training import Training
 from attention_book.explorables.triangle import Triangle
 from attention_book.explorables.why_sqrt_d import WhySqrtD
 
@@ -20,4 +21,5 @@ __all__ = [  # noqa: RUF022 (as in the chapters)
     "Cache",
     "Tiles",
     "BlockWalk",
+    "Training",
 ]
