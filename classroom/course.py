@@ -31,6 +31,10 @@ def main(arguments):
     parser.add_argument("--take", type=Path, help="a folder with collected notebooks")
     asked = parser.parse_args(arguments)
     if asked.take:
+        if not (asked.folder / "source").is_dir():
+            sys.exit(f"There is no course in {asked.folder}: make course DIR={asked.folder} first.")
+        if not submissions.collect(asked.take):
+            sys.exit(f"There is no notebook in {asked.take}.")
         for line in take_in(asked.folder, asked.take):
             print(line)
         return
@@ -77,25 +81,53 @@ def take_in(folder, collected):
     """Copy collected notebooks to where nbgrader looks for them; say what was odd about each.
 
     A renamed notebook gets its chapter's name. One that cannot be read is replaced by the chapter
-    as it was handed out, so that nobody is skipped: it gets no points.
+    as it was handed out, so that nobody is skipped: it gets no points, and takes no other's place.
     """
     known = {path.stem: chapters.read(path) for path in sorted(folder.glob("source/*/*.ipynb"))}
     pages = {stem: chapters.tasks(chapters.read(chapters.NOTEBOOKS / f"{stem}.ipynb"))
              for stem in known}
-    for each in submissions.collect(collected):
+    unreadable, taken = [], {}
+    for each in sorted(submissions.collect(collected), key=age):
         reading = submissions.read(each.path)
         stem = None if reading.fault else submissions.chapter_of(reading, each.path, pages)
-        notebook = None if stem is None else json.loads(each.path.read_bytes())
         if stem is None:
-            stem = each.path.stem if each.path.stem in known else next(iter(known))
-            notebook = copy.deepcopy(known[stem])
-            yield f"{each.student}: {reading.said or 'none of the exercises'} Handed in as empty."
-        elif each.path.stem != stem:
-            yield f"{each.student}: {each.path.name} is taken for {stem}"
-        student = _SAFE.sub("-", each.student).strip("-")
-        place = folder / "submitted" / student / stem / f"{stem}.ipynb"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
+            unreadable.append((each, reading.said or "It has none of the exercises."))
+            continue
+        yield from remarks(each, stem, taken.get((each.student, stem)))
+        taken[each.student, stem] = each
+        put(folder, each.student, stem, json.loads(each.path.read_bytes()))
+    for each, said in unreadable:
+        free = [stem for stem in known if not place_of(folder, each.student, stem).exists()]
+        if not free:
+            yield f"{each.student}: {each.path.name}: {said} Left out: all chapters are there."
+            continue
+        stem = each.path.stem if each.path.stem in free else free[0]
+        put(folder, each.student, stem, copy.deepcopy(known[stem]))
+        yield f"{each.student}: {each.path.name}: {said} Handed in as empty for {stem}."
+
+
+def age(submission):
+    """Return what sorts a student's files by when they were changed, the oldest first."""
+    return submission.path.stat().st_mtime_ns, str(submission.path)
+
+
+def remarks(each, stem, before):
+    """Say what is odd about a file that can be read: its name, or that there is an older one."""
+    if each.path.stem != stem:
+        yield f"{each.student}: {each.path.name} is taken for {stem}"
+    if before:
+        yield f"{each.student}: {each.path.name} is newer than {before.path.name} and replaces it"
+
+
+def place_of(folder, student, stem):
+    """Return where nbgrader looks for a student's notebook."""
+    return folder / "submitted" / _SAFE.sub("-", student).strip("-") / stem / f"{stem}.ipynb"
+
+
+def put(folder, student, stem, notebook):
+    place = place_of(folder, student, stem)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

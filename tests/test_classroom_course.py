@@ -128,7 +128,7 @@ def test_what_was_odd_is_said(world):
     text = "\n".join(said)
     assert "eve: homework final (2).ipynb is taken for 03_stable_softmax" in text
     assert re.search("fay: .*no notebook.*Handed in as empty", text)
-    assert re.search("gil: The file is empty", text)
+    assert re.search("gil: .*The file is empty. Handed in as empty", text)
     assert len(said) == 3
 
 
@@ -157,3 +157,51 @@ def test_making_the_course_again_keeps_its_seed(world):
     before = (folder / "seed.txt").read_text(encoding="utf-8")
     course.make_course(folder, chapters.choose("3"))
     assert (folder / "seed.txt").read_text(encoding="utf-8") == before
+
+
+def small_course(place, chosen, files):
+    """Return a course without nbgrader's part, and what is said when files are taken in."""
+    folder, collected = place / "course", place / "collected"
+    course.make_course(folder, chapters.choose(chosen))
+    for number, (name, content) in enumerate(files.items()):
+        if not isinstance(content, bytes):
+            content = json.dumps(content).encode()
+        made_up_class.write(collected / name, content)
+        os.utime(collected / name, (number, number))
+    return folder, list(course.take_in(folder, collected))
+
+
+def handed_in(folder):
+    return {path.relative_to(folder / "submitted").parts[:2]: path.read_text(encoding="utf-8")
+            for path in (folder / "submitted").rglob("*.ipynb")}
+
+
+def test_a_broken_file_takes_no_good_ones_place(tmp_path):
+    solved = made_up_class.solved(CHAPTER)
+    folder, said = small_course(tmp_path, "3,5", {
+        "ada/03_stable_softmax.ipynb": solved, "ada/z.ipynb": b"{", "ada/zz.ipynb": b"{",
+        "ada/zzz.ipynb": b""})
+    found = handed_in(folder)
+    assert set(found) == {("ada", CHAPTER), ("ada", "05_causal_mask")}
+    assert json.loads(found["ada", CHAPTER]) == solved
+    assert [re.sub(".*JSON. ", "", line) for line in said[:2]] == [
+        "Handed in as empty for 05_causal_mask.", "Left out: all chapters are there."]
+    assert said[2] == "ada: zzz.ipynb: The file is empty. Left out: all chapters are there."
+
+
+def test_of_two_files_the_newer_is_taken(tmp_path):
+    solved, old = made_up_class.solved(CHAPTER), made_up_class.solved(CHAPTER)
+    old["cells"] = old["cells"][:-1]
+    folder, said = small_course(tmp_path, "3", {"Ada L/b.ipynb": old, "Ada L/a.ipynb": solved})
+    assert json.loads(handed_in(folder)["Ada-L", CHAPTER]) == solved
+    assert said[-1] == "Ada L: a.ipynb is newer than b.ipynb and replaces it"
+
+
+def test_what_is_not_there_is_said(tmp_path):
+    (tmp_path / "collected").mkdir()
+    with pytest.raises(SystemExit, match=r"no course in .*make course DIR="):
+        course.main([str(tmp_path / "none"), "--take", str(tmp_path / "collected")])
+    course.make_course(tmp_path / "course", chapters.choose("3"))
+    for folder in ("collected", "nowhere"):
+        with pytest.raises(SystemExit, match=rf"no notebook .*{folder}"):
+            course.main([str(tmp_path / "course"), "--take", str(tmp_path / folder)])
