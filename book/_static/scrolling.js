@@ -6,8 +6,11 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => fade(target)));
   const wide = ".bd-article :is(pre, div.math, .text_html, .pst-scrollable-table-container)";
-  for (const node of document.querySelectorAll(wide)) {
+  const all = [...document.querySelectorAll(wide)];
+  for (const node of all) {
     node.addEventListener("scroll", () => fade(node), { passive: true });
     resized.observe(node);
   }
+  // A formula that is set may be wider than before, in a box that is as large as before.
+  addEventListener("load", () => window.MathJax?.startup?.promise.then(() => all.forEach(fade)));
 });
