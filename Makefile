@@ -98,5 +98,5 @@ $(READY): requirements.txt pyproject.toml tools/set_up.py
 $(CLASS): $(READY) requirements-class.txt tools/set_up_class.py
 	@$(BIN)/python tools/set_up_class.py
 
-$(HUB): $(READY) deploy/jupyterhub/requirements.txt deploy/jupyterhub/package-lock.json tools/set_up_class.py
+$(HUB): $(READY) deploy/jupyterhub/requirements.txt deploy/jupyterhub/package-lock.json deploy/jupyterhub/page_config.json tools/set_up_class.py
 	@$(BIN)/python tools/set_up_class.py hub

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import re
 import sys
 import zipfile
@@ -121,6 +122,14 @@ def test_teachers_zip(zips):
                 assert f"| `{mistake.id}` |" in notes
 
 
+@pytest.mark.parametrize(("who", "readable"), [("students", False), ("teachers", True)])
+def test_answers_can_be_read_by_teachers_alone(zips, who, readable):
+    [wheel] = (zips / f"attention-{who}" / "packages").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        text = archive.read("attention_book/exercises/stable_softmax.py").decode()
+    assert ("\ndef " in text) == readable
+
+
 @pytest.mark.parametrize("who", ["students", "teachers"])
 def test_no_link_leads_nowhere(zips, who):
     folder = zips / f"attention-{who}"
@@ -142,7 +151,7 @@ def test_same_files_make_the_same_zip(tmp_path):
     folder.mkdir()
     (folder / "a.txt").write_text("text", encoding="utf-8")
     first = handouts.zip_folder(folder, tmp_path / "a.zip").read_bytes()
-    (folder / "a.txt").touch()
+    os.utime(folder / "a.txt", (10**9, 10**9))
     assert handouts.zip_folder(folder, tmp_path / "b.zip").read_bytes() == first
 
 
@@ -164,3 +173,6 @@ def test_the_site_is_built_from_chapters_without_solutions(tmp_path):
         text = (tmp_path / "copy" / "notebooks" / path.name).read_text(encoding="utf-8")
         assert list(traces(text, tasks)) == []
     assert (tmp_path / "copy" / "_toc.yml").is_file()
+    package = tmp_path / "copy" / "src" / "attention_book"
+    assert "packed" in (package / "exercises" / "stable_softmax.py").read_text(encoding="utf-8")
+    assert "def softmax" in (package / "stable_softmax.py").read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HUB = ROOT / "deploy" / "jupyterhub"
 CONFIG = Path("etc", "jupyter", "jupyter_server_config.d")
+LAB = Path("etc", "jupyter", "labconfig")
 SHARED = {"class": ("nbconvert", "kernels"),  # folders of share/jupyter that are looked into
           "hub": ("nbconvert", "kernels", "lab", "labextensions")}
 
@@ -53,6 +54,8 @@ def share(place, names):
     if "lab" in names:
         for setting in sorted((Path(sys.prefix) / CONFIG).glob("*.json")):
             (place / CONFIG / setting.name).symlink_to(setting)
+        (place / LAB).mkdir(parents=True)
+        shutil.copy2(HUB / "page_config.json", place / LAB)
 
 
 def need_node():

@@ -102,8 +102,7 @@ c.JupyterHub.load_roles = [{"name": "user", "scopes": ["self", "access:services!
 c.Spawner.cmd = [PYTHON, "-m", "jupyterhub.singleuser"]
 c.Spawner.args = [f"--ServerApp.shutdown_no_activity_timeout={IDLE}",
                   f"--MappingKernelManager.cull_idle_timeout={IDLE}",
-                  "--LabApp.extension_manager=readonly", "--LabApp.news_url=",
-                  "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+                  "--LabApp.extension_manager=readonly"]
 c.Spawner.default_url = "/lab"
 c.Spawner.mem_limit = MEMORY
 c.Spawner.cpu_limit = PROCESSORS
