@@ -37,8 +37,8 @@ def test_the_chapter_that_entries_name_uses_their_modules(stem):
                   if api_pages.BUILT_IN.get(name, api_pages.MODULES[module][1]) == stem]
     path = ROOT / "notebooks" / f"{stem}.ipynb"
     links = {"](" in api_pages.chapter(module, name) for module, name in of_chapter}
-    assert links <= {path.exists()}
-    if path.exists():
+    assert links <= {api_pages.is_there(stem)}
+    if api_pages.is_there(stem):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = "\n".join("".join(cell["source"]) for cell in cells)
         used = {module for module, name in of_chapter if re.search(rf"\b{name}\b", code)}

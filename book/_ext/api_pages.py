@@ -73,8 +73,13 @@ def chapter(module, name):
     if stem is None:
         return ""
     label = f"chapter {int(stem[:2])}"
-    there = (ROOT / "notebooks" / f"{stem}.ipynb").exists()
-    return f"Built in [{label}](../notebooks/{stem}.ipynb).\n" if there else f"For {label}.\n"
+    return f"Built in [{label}](../notebooks/{stem}.ipynb).\n" if is_there(stem) else f"For {label}.\n"
+
+
+def is_there(stem):
+    """Tell whether a chapter exists and is in the table of contents."""
+    return ((ROOT / "notebooks" / f"{stem}.ipynb").exists()
+            and f"notebooks/{stem}\n" in (ROOT / "_toc.yml").read_text(encoding="utf-8") + "\n")
 
 
 def reference():
