@@ -73,7 +73,9 @@ def chapter(module, name):
     if stem is None:
         return ""
     label = f"chapter {int(stem[:2])}"
-    return f"Built in [{label}](../notebooks/{stem}.ipynb).\n" if is_there(stem) else f"For {label}.\n"
+    if not is_there(stem):
+        return f"For {label}.\n"
+    return f"Built in [{label}](../notebooks/{stem}.ipynb).\n"
 
 
 def is_there(stem):
