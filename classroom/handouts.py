@@ -97,7 +97,7 @@ def lay_out_common(folder, change=None):
     versions = [line for line in lock if not line.startswith(("#", "-e"))]
     (folder / "versions.txt").write_text("\n".join(versions) + "\n", encoding="utf-8")
     (folder / "requirements.txt").write_text(
-        f"-c versions.txt\n./packages/{wheel.name}[lab]\n", encoding="utf-8")
+        f"-c versions.txt\n./packages/{wheel.name}[lab,model]\n", encoding="utf-8")
 
 
 def without_build_tag(name):

@@ -105,7 +105,7 @@ def test_students_zip(zips):
         if path.suffix in (".ipynb", ".md", ".txt"):
             assert list(traces(path.read_text(encoding="utf-8"), tasks)) == [], path
     lines = (folder / "requirements.txt").read_text(encoding="utf-8").split()
-    assert (folder / lines[-1].removesuffix("[lab]")).is_file()
+    assert (folder / lines[-1].removesuffix("[lab,model]")).is_file()
     assert "numpy==" in (folder / "versions.txt").read_text(encoding="utf-8")
     assert "JupyterLab" in (folder / "README.md").read_text(encoding="utf-8")
 
