@@ -20,7 +20,7 @@ MODEL := .venv/model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test book lab notebooks lint bench exercises handouts course grade slides verify-model verify-training verify-libraries external-links lock clean
+.PHONY: help serve test book pdf lab notebooks lint bench exercises handouts course grade slides verify-model verify-training verify-libraries external-links lock clean
 
 help: ## say what there is
 	@echo "make COMMAND [PYTHON=python3.12]"
@@ -36,6 +36,10 @@ test: $(READY) $(MODEL) ## check everything that must hold (SUITES="lint nbval" 
 
 book: $(READY) ## build the site into _build/html
 	@$(BIN)/python tools/run_suites.py lite site
+
+pdf: $(READY) ## print the whole book into _build/pdf/attention-book.pdf, and offer it on the site (needs Chromium)
+	@$(BIN)/python tools/run_suites.py --changed lite site
+	@$(BIN)/python tools/run_suites.py pdf
 
 lab: $(READY) ## open the chapters in JupyterLab
 	@$(BIN)/python -m jupyterlab --LabApp.default_url=/lab/tree/notebooks
