@@ -87,6 +87,8 @@ class Confined:
             message, arrays = self._next(until - time.monotonic())
             if "cell" not in message:
                 break
+            if type(message["cell"]) is not int:
+                raise GoneError("its messages are not the worker's")
             self.at = message["cell"]
         self.at = None
         errors = message.get("errors")
@@ -176,14 +178,16 @@ def outcome_of(said, arrays, n_args):
         return Outcome(ended=said["ended"], parts=parts, returned=_text(said["returned"], LONGEST),
                        error=error, printed=_text(said["printed"], 2000), changed=changed,
                        peak=said["peak"], several=_text(said["several"], LONGEST))
-    except (KeyError, TypeError, ValueError, StopIteration):
+    except (KeyError, TypeError, ValueError):
         raise GoneError("its messages are not the worker's") from None
 
 
 def _parts(said, arrays):
     for each in said:
         shape = tuple(each["shape"])
-        values = next(arrays) if each["values"] else None
+        values = next(arrays, None) if each["values"] else None
+        if each["values"] and values is None:
+            raise ValueError
         if each["family"] not in _FAMILIES or not all(type(n) is int for n in shape):
             raise ValueError
         if values is not None and (values.shape != shape or values.size > MOST_VALUES

@@ -208,6 +208,14 @@ def test_a_broken_exchange_is_no_pass(graded, text):
     assert found["diagnosis"] in ("ended-the-process", "too-slow")
 
 
+@pytest.mark.parametrize("said", ["[]", "{}", "1.5", '"x"', "null", "99"])
+def test_a_false_word_on_the_cell_that_runs_is_no_failure_of_the_grader(graded, said):
+    text = ("import os, struct\n"
+            f"text = b'{{\"message\": {{\"cell\": {said}}}, \"arrays\": []}}'\n"
+            "os.write(3, struct.pack('!II', len(text), 0) + text)\nos._exit(0)")
+    assert graded("softmax", text)["diagnosis"] in ("ended-the-process", "too-slow", "no-answer")
+
+
 def test_a_report_of_another_form_is_refused(nursery):
     with Confined(nursery) as confined, pytest.raises(GoneError):
         confined.define([[1, "a = 1", False]], {"a": [["no_such_module", "x", None]]})

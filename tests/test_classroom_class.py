@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -89,6 +90,15 @@ def test_half_a_result_is_graded_again(world):
     path.write_text(whole[:100], encoding="utf-8")
     assert grading.stored(place / "out", place / "submitted", each, terms) is None
     path.write_text(whole, encoding="utf-8")
+
+
+def test_what_has_changed_is_graded_again(world):
+    place, _, _ = world
+    each = submissions.collect(place / "submitted")[0]
+    terms = {"book": grading.book_digest(), "seed": grading.class_seed(place / "out")}
+    for file, others in ((replace(each, digest="of another file"), {}),
+                         (each, {"book": "another"}), (each, {"seed": 0})):
+        assert grading.stored(place / "out", place / "submitted", file, terms | others) is None
 
 
 def test_same_inputs_same_grades(world):
@@ -184,6 +194,12 @@ def test_page_renews_itself_while_grading_goes_on(tmp_path):
     class_view.write_view(tmp_path, [made("Ada")], 5)
     text = (tmp_path / "class.html").read_text(encoding="utf-8")
     assert "1 of 5 submissions are graded" in text and 'http-equiv="refresh"' in text
+
+
+def test_what_most_are_stuck_on_stands_first():
+    kinds = {"one": "a", "many": "abc", "not-attempted": "abcd", None: "abcde", "some": "ab"}
+    assert [kind for kind, _ in class_view.by_number(kinds)] == [
+        "many", "some", "one", "not-attempted"]
 
 
 def test_of_several_files_the_best_counts():
