@@ -15,7 +15,7 @@ GLOSSARY, BIBLIOGRAPHY, NOTATION = (
 
 # Works that only chapters still to come cite, and the chapter. Once it is there, or once the work
 # is cited, the line has to go. (A term or symbol of such a chapter says so on its own page.)
-WORKS_TO_COME = {"olsson2022": 10}
+WORKS_TO_COME = {}
 
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *#*$", re.MULTILINE)

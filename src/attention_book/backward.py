@@ -62,8 +62,9 @@ def softmax_backward(p, grad):
     p, grad = _finite(p=p, grad=grad)
     dtype = p.dtype
     p, grad = in_working_type(p, grad)
-    mean = (p * grad).sum(axis=-1, keepdims=True)  # of grad, with the weights
-    return (p * (grad - mean)).astype(dtype, copy=False)
+    mean = (p * grad).sum(axis=-1, keepdims=True)
+    dx = p * (grad - mean)  # dx_j = p_j (g_j − Σ p_l g_l)
+    return dx.astype(dtype, copy=False)
 
 
 @quiet
@@ -129,11 +130,14 @@ def attention_backward(q, k, v, grad, *, mask=None, scale=None):
 
 def through_attention(q, k, v, p, grad, scale):
     """Return the gradients for ``q``, ``k`` and ``v``, where the weights ``p`` are known."""
-    dv = p.swapaxes(-1, -2) @ grad                         # dV = Pᵀ G
-    dp = grad @ v.swapaxes(-1, -2)                         # dP = G Vᵀ
+    dv = p.swapaxes(-1, -2) @ grad           # dV = Pᵀ G
+    dp = grad @ v.swapaxes(-1, -2)           # dP = G Vᵀ
     mean = (p * dp).sum(axis=-1, keepdims=True)
-    ds = p * (dp - mean) * p.dtype.type(scale)             # dS, times the scale
-    return ds @ k, ds.swapaxes(-1, -2) @ q, dv             # dQ = dS K, dK = dSᵀ Q
+    ds = p * (dp - mean)                     # through the softmax
+    ds = ds * p.dtype.type(scale)            # and the scale
+    dq = ds @ k                              # dQ = dS K
+    dk = ds.swapaxes(-1, -2) @ q             # dK = dSᵀ Q
+    return dq, dk, dv
 
 
 @quiet
@@ -144,9 +148,9 @@ def linear_backward(x, w, grad):
 
     Parameters
     ----------
-    x : array_like, (..., n, d_in)
+    x : array_like, (..., n, d_model)
         What was multiplied: one row for each token.
-    w : array_like, (d_in, d_out)
+    w : array_like, (d_model, d_out)
         The weights.
     grad : array_like, (..., n, d_out)
         The gradient G with respect to Y.
@@ -169,10 +173,10 @@ def linear_backward(x, w, grad):
     >>> dx.tolist(), dw.tolist()
     ([[3.0, 4.0]], [[1.0], [2.0]])
     """
-    x = check_floating("x", x, "(..., n, d_in)")
-    w = check_projection("w", w, x, "(d_in, d_out)")
+    x = check_floating("x", x, "(..., n, d_model)")
+    w = check_projection("w", w, x, "(d_model, d_out)")
     if w.ndim != 2:
-        complain(ValueError, "w", f"shape {w.shape}", "shape (d_in, d_out)")
+        complain(ValueError, "w", f"shape {w.shape}", "shape (d_model, d_out)")
     grad = check_gradient(grad, (*x.shape[:-1], w.shape[-1]), "(..., n, d_out)")
     arrays = _finite(x=x, w=w, grad=grad)
     dx, dw = through_linear(*in_working_type(*arrays))
@@ -182,7 +186,9 @@ def linear_backward(x, w, grad):
 def through_linear(x, w, grad):
     """Return the gradients for ``x`` and ``w`` of arrays that are known to fit."""
     rows, gradients = as_rows(x), as_rows(grad)
-    return (gradients @ w.T).reshape(x.shape), rows.T @ gradients  # dX = G Wᵀ, dW = Xᵀ G
+    dx = (gradients @ w.T).reshape(x.shape)  # dX = G Wᵀ
+    dw = rows.T @ gradients                  # dW = Xᵀ G
+    return dx, dw
 
 
 @quiet

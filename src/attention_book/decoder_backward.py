@@ -99,24 +99,33 @@ def block_forward(x, w, n_heads, angles, eps):
 
 def block_backward(w, seen, grad, angles, eps):
     """Return the gradient for the rows that a block got, and those of its weights."""
-    d = {name: np.zeros_like(w[name]) for name in ("feed_gain", "w_gate", "w_up", "w_down")}
-    if w["w_up"].size:
-        dfeed, d["w_gate"], d["w_up"], d["w_down"] = through_feed_forward(
-            seen["feed_normed"], w["w_gate"], w["w_up"], w["w_down"], grad)
-        dmiddle, d["feed_gain"] = through_norm(seen["middle"], w["feed_gain"], dfeed, eps)
-        grad = grad + dmiddle                                  # both terms of the second sum
-    djoined, d["wo"] = through_linear(seen["joined"], w["wo"], grad)
+    grad, found = feed_forward_part(w, seen, grad, eps)
+    joined = seen["joined"]
+    djoined, found["wo"] = through_linear(joined, w["wo"], grad)
     q, k, v, p = (seen[name] for name in ("q", "k", "v", "p"))
     dmixed = split_heads(djoined, q.shape[-3])
-    dq, dk, dv = through_attention(q, k, v, p, dmixed, q.shape[-1] ** -0.5)
+    scale = q.shape[-1] ** -0.5
+    dq, dk, dv = through_attention(q, k, v, p, dmixed, scale)
     cos, sin = angles
-    dq, dk = turn(dq, cos, -sin), turn(dk, cos, -sin)          # a turn's gradient turns back
+    dq, dk = turn(dq, cos, -sin), turn(dk, cos, -sin)  # turn back
     dnormed = 0
     for name, dhead in (("wq", dq), ("wk", dk), ("wv", dv)):
-        part, d[name] = through_linear(seen["normed"], w[name], merge_heads(dhead))
-        dnormed = dnormed + part                               # one row was used three times
-    dx, d["attention_gain"] = through_norm(seen["x"], w["attention_gain"], dnormed, eps)
-    return grad + dx, d                                        # both terms of the first sum
+        part, found[name] = through_linear(
+            seen["normed"], w[name], merge_heads(dhead))
+        dnormed = dnormed + part    # one row was used three times
+    dx, found["attention_gain"] = through_norm(
+        seen["x"], w["attention_gain"], dnormed, eps)
+    return grad + dx, found         # both terms of the sum
+
+
+def feed_forward_part(w, seen, grad, eps):
+    """Lead a gradient back past and through the feed-forward part of a block."""
+    names = ("w_gate", "w_up", "w_down")
+    if not w["w_up"].size:  # attention alone
+        return grad, {name: np.zeros_like(w[name]) for name in ("feed_gain", *names)}
+    dnormed, *found = through_feed_forward(seen["feed_normed"], *(w[name] for name in names), grad)
+    dmiddle, dgain = through_norm(seen["middle"], w["feed_gain"], dnormed, eps)
+    return grad + dmiddle, {"feed_gain": dgain, **dict(zip(names, found, strict=True))}
 
 
 def named_weights(decoder):

@@ -75,17 +75,20 @@ class Adam:
         """
         self._check(weights, gradients)
         self.steps += 1
-        b1, b2 = self.beta_mean, self.beta_square
-        moved = {}
+        b1, b2, moved = self.beta_mean, self.beta_square, {}
         for name, g in gradients.items():
-            m, s = self.means.get(name, 0.0), self.squares.get(name, 0.0)
-            m = self.means[name] = b1 * m + (1 - b1) * g        # running mean
-            s = self.squares[name] = b2 * s + (1 - b2) * g * g  # of the squares
-            m_hat = m / (1 - b1**self.steps)                    # they began at zero
+            w, m, s = weights[name], *self._means_of(name)
+            m = b1 * m + (1 - b1) * g            # running mean
+            s = b2 * s + (1 - b2) * g * g        # of the squares
+            m_hat = m / (1 - b1**self.steps)     # they began at zero
             s_hat = s / (1 - b2**self.steps)
-            w = weights[name]
-            moved[name] = (w - self.rate * m_hat / (np.sqrt(s_hat) + self.eps)).astype(w.dtype)
+            step = self.rate * m_hat / (np.sqrt(s_hat) + self.eps)
+            moved[name] = (w - step).astype(w.dtype)
+            self.means[name], self.squares[name] = m, s
         return moved
+
+    def _means_of(self, name):
+        return self.means.get(name, 0.0), self.squares.get(name, 0.0)
 
     def _check(self, weights, gradients):
         """Complain, before anything has changed, unless there is a gradient for each weight."""
