@@ -11,6 +11,7 @@ from attention_book.explorables import (
     Cache,
     Heads,
     Mixing,
+    RealHeads,
     SoftmaxUnderStress,
     Tiles,
     Training,
@@ -152,6 +153,10 @@ def training(figure):
             "loss": figure.loss, "target": figure.target}
 
 
+def real_heads(figure):
+    return entries("row", figure.row)
+
+
 EXPECTED = {Agreement: agreement, WhySqrtD: why_sqrt_d, SoftmaxUnderStress: softmax_under_stress,
             Mixing: mixing, Triangle: triangle, Heads: heads, Cache: cache, Tiles: tiles,
-            BlockWalk: block_walk, Training: training}
+            BlockWalk: block_walk, Training: training, RealHeads: real_heads}

@@ -5,6 +5,7 @@ from attention_book.explorables.block_walk import BlockWalk
 from attention_book.explorables.cache import Cache
 from attention_book.explorables.heads import Heads
 from attention_book.explorables.mixing import Mixing
+from attention_book.explorables.real_heads import RealHeads
 from attention_book.explorables.softmax_under_stress import SoftmaxUnderStress
 from attention_book.explorables.tiles import Tiles
 from attention_book.explorables.training import Training
@@ -22,4 +23,5 @@ __all__ = [  # noqa: RUF022 (as in the chapters)
     "Tiles",
     "BlockWalk",
     "Training",
+    "RealHeads",
 ]
