@@ -68,10 +68,18 @@ SHRINK = """(width) => {
     if (ratio < 1) one.style.fontSize = `${Math.floor(98 * ratio)}%`;
   }
 }"""
-TOO_WIDE = """(width) => [...document.querySelectorAll(".bd-article *")].filter(one => {
-  const box = one.getBoundingClientRect();
-  return box.width && box.right > width + 3 && !one.closest("mjx-assistive-mml, .visually-hidden");
-}).map(one => one.outerHTML.slice(0, 160))"""
+TOO_WIDE = """(width) => {
+  const wide = (one) => [...one.getClientRects()].some(box => box.width && box.right > width + 3);
+  const unseen = (node) => node.closest("mjx-assistive-mml, .visually-hidden");
+  const found = [...document.querySelectorAll(".bd-article *")].filter(one => wide(one));
+  const texts = document.createTreeWalker(document.querySelector(".bd-article"), 4);
+  const range = document.createRange();
+  while (texts.nextNode()) {
+    range.selectNodeContents(texts.currentNode);
+    if (wide(range)) found.push(texts.currentNode.parentElement);
+  }
+  return [...new Set(found)].filter(one => !unseen(one)).map(one => one.outerHTML.slice(0, 160));
+}"""
 ASTRAY = """() => [...document.links].map(one => one.getAttribute("href"))
   .filter(one => one.startsWith("#") && !document.getElementById(one.slice(1)))"""
 MATHEMATICS = """<script>window.MathJax = {options: {enableMenu: false, enableAssistiveMml: false,
