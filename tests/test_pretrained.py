@@ -1,6 +1,8 @@
 """The real model gives what another implementation gave: ids, logits, and the tokens it chooses."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -69,6 +71,23 @@ def test_chunks_give_the_same(model):
     ids = STORED["a sentence"]["ids"]
     chunked = model[0].logits(ids, attend=chunked_attention)
     np.testing.assert_allclose(chunked, model[0].logits(ids), rtol=0, atol=WITHIN)
+
+
+PEAK = """
+import resource, sys
+from attention_book.pretrained import load_smollm2
+decoder, _ = load_smollm2()
+decoder.logits(list(range(1000, 1512)))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(peak * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+def test_512_tokens_take_less_than_900_mb():
+    """All logits of a text, in a process of its own, the loading included."""
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True,
+                          env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert 538e6 < int(done.stdout) < 900e6
 
 
 def test_its_sizes(model):
