@@ -161,6 +161,7 @@ def claims(found):
     return (found["loss_at_first"] > 3 and found["early"] > 2.7 and found["learnt"] < 0.8
             and found["fall"] <= 240 and found["without_one_back"] > 1
             and found["without_second_layer"] > 2.5
+            and found["without_induction"] < found["without_one_back"]
             and found["one_back"] > 0.5 and found["induction"] > 0.6
             and max(found["one_back_before"], found["induction_before"]) < 0.2
             and found["text_first"] > 3 and found["text_learnt"] < 1.5

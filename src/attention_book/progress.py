@@ -3,6 +3,7 @@
 from IPython.display import display
 
 TIMES = 20  # how often the line changes
+AT_REST = "Here the steps are counted while it trains."
 
 
 def with_progress(things, total):
@@ -22,16 +23,16 @@ def with_progress(things, total):
 
     Notes
     -----
-    The line says the same at the end as at the beginning, so that a stored notebook holds nothing
-    that depends on the moment.
+    The line says the same at the end as at the beginning, however many steps there are, so that a
+    stored notebook holds nothing that depends on the moment or on the machine.
     """
-    line = display(_shown(f"{total} steps"), raw=True, display_id=True)
+    line = display(_shown(AT_REST), raw=True, display_id=True)
     for done, thing in enumerate(things, start=1):
         if line and done * TIMES // total > (done - 1) * TIMES // total:
             line.update(_shown(f"{done} of {total} steps"), raw=True)
         yield thing
     if line:
-        line.update(_shown(f"{total} steps"), raw=True)
+        line.update(_shown(AT_REST), raw=True)
 
 
 def _shown(text):
