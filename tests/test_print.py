@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -51,6 +52,19 @@ def test_the_site_offers_what_was_printed(tmp_path, monkeypatch):
     file = tmp_path / "attention-book.pdf"
     file.write_bytes(b"%PDF" + bytes(11_000_000))
     monkeypatch.setattr(printed, "FILE", file)
-    printed.offer(site)
+    printed.note()
+    app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=site)
+    printed.offer_again(app, None)
     assert f"<p>{printed.ON} (11 MB).</p>" == page.read_text(encoding="utf-8")
     assert (site / "attention-book.pdf").exists()
+
+
+def test_a_pdf_of_other_sources_is_not_offered(tmp_path, monkeypatch):
+    file = tmp_path / "attention-book.pdf"
+    monkeypatch.setattr(printed, "FILE", file)
+    assert not printed.is_current()
+    file.write_bytes(b"%PDF")
+    printed.note()
+    assert printed.is_current()
+    monkeypatch.setattr(printed, "fingerprint", lambda name: "of changed chapters")
+    assert not printed.is_current()

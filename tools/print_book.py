@@ -47,6 +47,7 @@ body { font-size: 14px; }
 .bd-article table code { overflow-wrap: anywhere; white-space: normal; }
 .bd-article details { break-inside: avoid; }
 .bd-article summary { break-after: avoid; }
+.bd-article p.rubric { break-after: avoid; }
 .bd-article tr { break-inside: avoid; }
 .bd-article div.highlight pre, .bd-article .cell_output pre { font-size: 11px;
   overflow-wrap: anywhere; white-space: pre-wrap; }
@@ -100,6 +101,7 @@ def main():
     faults = print_to(site, one_document(site), target)
     if faults:
         sys.exit("\n".join(["Not printed:", *faults]))
+    printed.note()
     printed.offer(site)
     print(f"printed: {target.relative_to(ROOT)}, {target.stat().st_size / 1e6:.1f} MB")
 

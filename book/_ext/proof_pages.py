@@ -21,6 +21,7 @@ TEXTS = {".py", ".ipynb", ".md", ".js", ".css"}
 JUDGED = {  # what a proof is about: where that changes, it has to be run again
     "exercises": ("src/attention_book/exercises", "tests/exercise_answers"),
     "notebooks": ("src/attention_book",),
+    "pdf": ("src", "notebooks", "book"),
     "suites": ("src", "tests", "notebooks", "book", "tools", "classroom"),
 }
 RUN = {"exercises": "make exercises", "notebooks": 'make test SUITES="nbval"',
