@@ -97,6 +97,15 @@ def model(content):
             f"{decode['ratio']:.2f} times as long as there. Run on {day(content['when'])}.")
 
 
+def training(content):
+    """Say how the gradients compare with PyTorch's, and in how many trainings the claims held."""
+    held = sum(run["holds"] for run in content["runs"])
+    return (f"The gradients differ from PyTorch's by at most {max(content['apart'].values()):.1e}, "
+            f"relative to the largest of each. What the chapter says of its models held in {held} "
+            f"of {len(content['runs'])} trainings, with other seeds among them. Run on "
+            f"{day(content['when'])}.")
+
+
 def libraries(content):
     """Say how many calls of other libraries gave what the page about them shows."""
     same = content["calls"] - content["different"]
@@ -118,4 +127,4 @@ def versions():
 
 
 TABLES = {"notebooks": notebooks, "suites": suites, "benchmarks": benchmarks, "model": model,
-          "libraries": libraries}
+          "training": training, "libraries": libraries}

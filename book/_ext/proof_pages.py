@@ -26,7 +26,7 @@ JUDGED = {  # what a proof is about: where that changes, it has to be run again
 }
 RUN = {"exercises": "make exercises", "notebooks": 'make test SUITES="nbval"',
        "suites": "make test", "benchmarks": "make bench", "model": "make verify-model",
-       "libraries": "make verify-libraries"}
+       "training": "make verify-training", "libraries": "make verify-libraries"}
 NOT_CHECKED = ("> **Not checked in this build.** These figures come from checks that were not run "
                "for this version: `{}` runs them.")
 
