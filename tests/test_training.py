@@ -5,7 +5,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from attention_book import training
 from attention_book.decoder_backward import loss_and_gradients, named_weights, with_weights
 from attention_book.losses import next_token_loss
 from attention_book.optimiser import Adam
@@ -166,6 +168,23 @@ def test_each_step_is_adam_s(rng):
     assert (first, second) == (1, 2) and loss == wanted
     np.testing.assert_equal(named_weights(after),
                             Adam(0.02).step(named_weights(model), gradients))
+
+
+def test_products_of_a_step_have_one_thread_and_later_ones_have_what_they_had(rng, monkeypatch):
+    def threads():
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    def watched(*args):
+        seen.append(threads())
+        return loss_and_gradients(*args)
+
+    seen = []
+    monkeypatch.setattr(training, "loss_and_gradients", watched)
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        list(train(decoder(rng), [[[1, 2, 1, 2]]] * 2, Adam()))
+        assert threads() == before and set(before) <= {1, 2}
+    assert len(seen) == 2 and {n for found in seen for n in found} == {1}
 
 
 def test_a_text_is_learnt_by_heart(rng):

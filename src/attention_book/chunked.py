@@ -264,13 +264,20 @@ def _crew(workers):
 
     Where there are none, the caller's own does it all. Matrix products are held to one thread.
     """
-    blas = _blas()
-    with _turn, blas.limit(limits=1, user_api="blas") if blas else nullcontext():
+    with one_blas_thread():
         if workers > 1 and _threads_start():
             with ThreadPoolExecutor(workers) as pool:
                 yield lambda work, tasks: list(pool.map(lambda task: work(*task), tasks))
         else:
             yield lambda work, tasks: [work(*task) for task in tasks]
+
+
+@contextmanager
+def one_blas_thread():
+    """Hold matrix products to one thread each: small ones are faster so."""
+    blas = _blas()
+    with _turn, blas.limit(limits=1, user_api="blas") if blas else nullcontext():
+        yield
 
 
 @cache

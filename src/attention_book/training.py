@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from attention_book.chunked import one_blas_thread
 from attention_book.decoder_backward import (
     check_decoder,
     loss_and_gradients,
@@ -79,7 +80,8 @@ def train(decoder, batches, optimiser):
 
 def _steps(decoder, batches, optimiser):
     for steps, tokens in enumerate(batches, start=1):
-        loss, gradients = loss_and_gradients(decoder, tokens)
+        with one_blas_thread():  # the products are small
+            loss, gradients = loss_and_gradients(decoder, tokens)
         decoder = with_weights(decoder, optimiser.step(named_weights(decoder), gradients))
         yield steps, loss, decoder
 
