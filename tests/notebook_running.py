@@ -43,11 +43,12 @@ def run(made, cell):
     return "\n".join([captured.stdout, *(PICTURE.sub("(picture)", text) for text in shown)])
 
 
-def differing(made, notebook):
+def differing(made, notebook, *, reverse=True):
     """Run a chapter, then each of its cells alone; give a sentence for each that differs.
 
-    Before each the names are what they were after the chapter's end. Then all run once more from
-    the last to the first, so that a cell also meets what later cells have made a second time.
+    Before each the names are what they were after the chapter's end. Then, with ``reverse``, all
+    run once more from the last to the first, so that a cell also meets what later cells have made
+    a second time.
     """
     code = cells(notebook)
     first = [run(made, cell) for cell in code]
@@ -56,7 +57,7 @@ def differing(made, notebook):
         yield from difference(made, cell, before, "alone")
         made.user_ns.clear()
         made.user_ns.update(after)
-    for cell, before in reversed(list(zip(code, first, strict=True))):
+    for cell, before in reversed(list(zip(code, first, strict=True))) if reverse else ():
         yield from difference(made, cell, before, "in reverse")
 
 

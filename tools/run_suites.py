@@ -117,8 +117,8 @@ def run(suite):
         if (BUILT / folder).exists():
             shutil.rmtree(BUILT / folder)
     start = time.monotonic()
-    program = shutil.which(suite.command[0], path=environment()["PATH"]) or suite.command[0]
-    code = subprocess.call([program, *suite.command[1:]], cwd=ROOT, env=environment())
+    program = shutil.which(suite.command[0], path=environment(suite)["PATH"]) or suite.command[0]
+    code = subprocess.call([program, *suite.command[1:]], cwd=ROOT, env=environment(suite))
     seconds = time.monotonic() - start
     verdict = "failed" if code else "passed"
     if suite.makes and not code:
@@ -169,10 +169,11 @@ def digest():
     return found.hexdigest()
 
 
-def environment():
-    """Return the environment with this Python's own programs first."""
+def environment(suite):
+    """Return the environment with this Python's own programs first; a core for each worker."""
     path = os.pathsep.join([str(Path(PYTHON).parent), os.environ.get("PATH", "")])
-    return {**os.environ, "PATH": path, "PYTHONUTF8": "1"}
+    threads = {"OMP_NUM_THREADS": "1"} if ON_ALL_CORES[0] in suite.command else {}
+    return {**os.environ, "PATH": path, "PYTHONUTF8": "1", **threads}
 
 
 def print_table(results, seconds):
