@@ -38,7 +38,7 @@ def open_chapter(page, site, name):
     page.wait_for_selector(CELLS, timeout=60_000)
 
 
-def run_all(page, minutes=3):
+def run_all(page, minutes=6):
     """Run all cells from nothing; return the notebook as the browser then has it."""
     page.evaluate(READY)
     page.evaluate(RUN_ALL)
