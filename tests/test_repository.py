@@ -134,6 +134,12 @@ def test_chapters_stand_in_their_order():
     assert chapters
 
 
+def test_the_first_page_says_of_every_chapter_what_it_gives():
+    rows = re.findall(r"^\| \[\d+ [^]]+\]\(\.\./(notebooks/\w+)\.ipynb\) \| \w", text("book/index.md"),
+                      re.MULTILINE)
+    assert rows == [path for path in contents() if path.startswith("notebooks/")]
+
+
 def test_toc_reader_finds_every_level():
     toc = {"root": "a", "parts": [{"caption": "x", "chapters": [
         {"file": "b", "sections": [{"file": "c"}]}, {"file": "d"}]}]}
