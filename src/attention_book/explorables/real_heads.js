@@ -22,7 +22,7 @@ function word(model, now, j) {
     "aria-pressed": String(j === query), "aria-label": `${tokens[j].trim()}, position ${j}, ${says}`,
     onclick: () => change(model, { step: j }),
     ...(later ? {} : { "data-value": "row", "data-index": j, "data-exact": x }),
-  }, tokens[j].trim(), html("br"), shown);
+  }, tokens[j].trim(), html("br"), html("span", { "aria-hidden": "true" }, shown)); // the label says it
 }
 
 function told({ tokens, head, aim, query, row }) {
