@@ -1,6 +1,7 @@
 """Every chapter runs whole in the reader's browser, and gives what the book shows."""
 
 import json
+import re
 
 import pytest
 import running
@@ -56,6 +57,13 @@ def test_chapter_from_a_host_that_is_not_loopback(visit, port):
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
+def test_button_names_the_chapter(name):
+    page = (SITE / "notebooks" / f"{name}.html").read_text(encoding="utf-8")
+    button = re.search(r'<a class="launch-run" href="([^"]+)"', page)[1]
+    assert button == f"../lite/notebooks/index.html?path={name}.ipynb"
+
+
+@pytest.mark.parametrize("name", [CHAPTERS[0], CHAPTERS[-1]])
 def test_button_leads_to_the_chapter(visit, plain_site, name):
     page, watch = visit(plain_site.split("/")[2])
     page.goto(f"{plain_site}notebooks/{name}.html")
