@@ -16,13 +16,13 @@ function word(model, now, j) {
   const { tokens, query, row } = now, later = j > query, x = row[j];
   const shown = later ? "" : x >= SHOWN ? number(x) : "·";
   const look = later ? "" : `background: color-mix(in srgb, var(--ab-weight) ${(45 * x).toFixed(1)}%, var(--ab-paper))`;
-  const says = later ? "masked" : `weight ${number(x)}`;
+  const says = later ? `, position ${j}, masked` : ` ${shown}, position ${j}, weight ${number(x)}`; // what is seen comes first
   return html("button", {
     type: "button", class: `ab-button${later ? " ab-masked" : ""}`, style: look, "data-token": j,
-    "aria-pressed": String(j === query), "aria-label": `${tokens[j].trim()}, position ${j}, ${says}`,
+    "aria-pressed": String(j === query), "aria-label": tokens[j].trim() + says,
     onclick: () => change(model, { step: j }),
     ...(later ? {} : { "data-value": "row", "data-index": j, "data-exact": x }),
-  }, tokens[j].trim(), html("br"), html("span", { "aria-hidden": "true" }, shown)); // the label says it
+  }, `${tokens[j].trim()} `, html("br"), shown);
 }
 
 function told({ tokens, head, aim, query, row }) {
