@@ -50,8 +50,11 @@ def test_solutions_are_nowhere(site):
 
 
 def test_chapters_have_their_stubs_and_checks(site):
+    in_browser = {path.name for path in running.chapters()}
     for path in chapters.choose():
-        for folder in (site / "lite" / "files", site / "_sources" / "notebooks"):
+        lite = site / "lite" / "files"
+        assert (lite / path.name).exists() == (path.name in in_browser)
+        for folder in (site / "_sources" / "notebooks", lite)[: 1 + (path.name in in_browser)]:
             text = (folder / path.name).read_text(encoding="utf-8")
             for task in chapters.tasks(chapters.read(path)):
                 assert task.answer in text and f'check(\\"{task.id}\\"' in text
