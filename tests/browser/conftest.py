@@ -11,6 +11,11 @@ CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
              f"--host-resolver-rules=MAP {serving.OTHER_NAME} 127.0.0.1"]
 
+FIGURE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
+          '<meta name="viewport" content="width=device-width"><style>body{{background:'
+          "var(--ab-paper);color:var(--ab-text);font:17px system-ui;margin:0 auto;max-width:600px}}"
+          "</style></head><body><main><h1>Figure</h1>{figure}</main></body></html>")
+
 
 @pytest.fixture(scope="session")
 def browser():
@@ -48,3 +53,20 @@ def visit(browser):
     yield make
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_figure(browser):
+    """Return a function that opens a moving figure alone, on a page without Python."""
+    context = browser.new_context()
+    page, watch = context.new_page(), Watch(context, host="")
+
+    def open_page(figure, width=1280, theme="light"):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.set_content(FIGURE.format(theme=theme, figure=figure.page()))
+        page.wait_for_selector(".ab-stage .ab-state:not(:empty)")
+        return page
+
+    yield open_page
+    assert watch.complaints == []
+    context.close()

@@ -3,33 +3,17 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from explorable_values import agrees
-from watching import Watch
 
 from attention_book.explorables import RealHeads
 from attention_book.explorables.real_heads import LONGEST, STORED
 
-PAGE = ('<!doctype html><html lang="en" data-theme="{theme}"><head><title>Figure</title>'
-        '<meta name="viewport" content="width=device-width"><style>body{{background:'
-        "var(--ab-paper);color:var(--ab-text);font:17px system-ui;margin:0 auto;max-width:600px}}"
-        "</style></head><body><main><h1>Figure</h1>{figure}</main></body></html>")
 SAYS = "text => document.querySelector('.ab-state').textContent.includes(text)"
 
 
 @pytest.fixture
-def opened(browser):
+def opened(open_figure):
     """Return a function that opens the figure on a page without Python."""
-    context = browser.new_context()
-    page, watch = context.new_page(), Watch(context, host="")
-
-    def open_page(width=1280, theme="light"):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.set_content(PAGE.format(theme=theme, figure=RealHeads().page()))
-        page.wait_for_selector(".ab-stage .ab-state:not(:empty)")
-        return page
-
-    yield open_page
-    assert watch.complaints == []
-    context.close()
+    return lambda width=1280, theme="light": open_figure(RealHeads(), width, theme)
 
 
 def figure_on(page):
