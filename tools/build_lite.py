@@ -27,14 +27,20 @@ SOURCE = ROOT / "_build" / "source_of_lite"  # not "lite…": JupyterLite would 
 TARGET = ROOT / "_build" / "lite"
 WHY_OFF = "why-off.txt"
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
-STUB = "widgetsnbextension-4.0.999-py3-none-any.whl"  # the kernel's own, which ipywidgets needs
+KERNELS_OWN = (  # its wheels; listed beside Pyodide's, they come with these, not one by one
+    "ipykernel-6.9.2-py3-none-any.whl", "piplite-0.6.1-py3-none-any.whl",
+    "pyodide_kernel-0.6.1-py3-none-any.whl",
+    "widgetsnbextension-4.0.999-py3-none-any.whl")  # a stub that ipywidgets needs
 NEEDS = {  # of the wheels that Pyodide's list does not have, by name
     "attention-book": ["anywidget", "ipython", "ipywidgets", "matplotlib", "numpy",
                        "threadpoolctl"],
     "anywidget": ["ipywidgets", "psygnal", "typing-extensions"],
     "comm": [],
+    "ipykernel": [],
     "ipywidgets": ["comm", "ipython", "traitlets", "widgetsnbextension"],
+    "piplite": ["micropip"],
     "psygnal": [],
+    "pyodide-kernel": ["comm", "ipykernel", "ipython", "jedi", "piplite", "sqlite3", "ssl"],
     "typing-extensions": [],
     "widgetsnbextension": [],
 }
@@ -76,7 +82,7 @@ def lay_out(pyodide):
     static.mkdir(parents=True)
     for name in fetch_pyodide.from_index() if cdn else fetch_pyodide.wanted():
         shutil.copyfile(pyodide / name, static / name)
-    own = [*(static / name for name in fetch_pyodide.from_index()), copy_stub(static),
+    own = [*(static / name for name in fetch_pyodide.from_index()), *copy_kernels_own(static),
            build_wheel(static)]
     address = f"{site.rstrip('/')}/lite/static/pyodide/" if cdn else ""
     (static / "pyodide-lock.json").write_text(json.dumps(lock(own, address)), encoding="utf-8")
@@ -145,9 +151,9 @@ def name_icon():
         path.write_text(text.replace("<head>", link, 1), encoding="utf-8")
 
 
-def copy_stub(folder):
-    kernel = Path(sys.prefix) / "share" / "jupyter" / "labextensions" / KERNEL
-    return Path(shutil.copy2(kernel / "static" / "pypi" / STUB, folder))
+def copy_kernels_own(folder):
+    kernel = Path(sys.prefix) / "share" / "jupyter" / "labextensions" / KERNEL / "static" / "pypi"
+    return [Path(shutil.copy2(kernel / name, folder)) for name in KERNELS_OWN]
 
 
 def build_wheel(folder, change=None):
