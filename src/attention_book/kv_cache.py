@@ -49,7 +49,7 @@ class KVCache:
     -----
     ``len(cache)`` counts the stored positions, whatever they hold. A query is needed for its own
     position alone, so none is kept. Keeping keys and values for fast decoding is described by
-    Shazeer (2019), section 2.
+    Shazeer (2019), section 2.4.
 
     Examples
     --------
