@@ -31,6 +31,11 @@ CUT_OFF = """() => [...document.querySelectorAll("article *")].filter(one =>
     && ["auto", "scroll"].includes(getComputedStyle(one).overflowX)
     && getComputedStyle(one).maskImage === "none")
   .map(one => one.outerHTML.slice(0, 90))"""
+FADED = """() => [...document.querySelectorAll("article .more-to-the-right")].filter(one =>
+    ![...one.querySelectorAll("*")].some(inside => inside.getBoundingClientRect().right
+      > one.getBoundingClientRect().right + 2)
+    && [...one.querySelectorAll("img")].some(inside => inside.checkVisibility()))
+  .map(one => one.outerHTML.slice(0, 90))"""
 TWICE = """() => [...document.querySelectorAll("article :is(h1, h2, h3, h4)")]
   .map(one => one.textContent).filter((one, place, all) => all.indexOf(one) !== place)"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -55,6 +60,7 @@ def test_page(visit, plain_site, name, width):
     assert page.evaluate(TOO_WIDE) <= 0, "the page scrolls sideways"
     assert page.evaluate(UNSPOKEN) == page.evaluate(UNREACHED) == page.evaluate(TWICE) == []
     assert page.evaluate(CUT_OFF) == []
+    assert page.evaluate(FADED) == [], "a picture fades though all of it is to be seen"
     assert page.evaluate(THEME) == "light"
     assert other_faults(page) == []
     assert colour_faults(page) == []
