@@ -195,10 +195,12 @@ def through_linear(x, w, grad):
 def rms_norm_backward(x, gain, grad, eps=1e-5):
     r"""Lead a gradient back through :func:`rms_norm`.
 
-    .. math:: r = \sqrt{\frac{1}{d} \sum_i x_i^2 + \epsilon}, \quad n_j = \frac{x_j}{r}, \quad
-        h_j = g_j \, \text{gain}_j, \qquad
-        dx_j = \frac{1}{r} \Big( h_j - n_j \, \frac{1}{d} \sum_i h_i n_i \Big), \quad
+    .. math:: \begin{aligned}
+        r &= \sqrt{\frac{1}{d} \sum_i x_i^2 + \epsilon}, \quad n_j = \frac{x_j}{r}, \quad
+        h_j = g_j \, \text{gain}_j, \\
+        dx_j &= \frac{1}{r} \Big( h_j - n_j \, \frac{1}{d} \sum_i h_i n_i \Big), \quad
         d\text{gain}_j = \sum_\text{rows} g_j n_j
+        \end{aligned}
 
     Parameters
     ----------
@@ -254,9 +256,11 @@ def through_norm(x, gain, grad, eps):
 def feed_forward_backward(x, w_gate, w_up, w_down, grad):
     r"""Lead a gradient back through :func:`feed_forward`.
 
-    .. math:: A = X W_\text{gate}, \quad U = X W_\text{up}, \quad s = \frac{1}{1 + e^{-A}}, \qquad
-        dH = G \, W_\text{down}^T, \quad dU = dH \odot A \odot s, \quad
-        dA = dH \odot U \odot s \, (1 + A \, (1 - s))
+    .. math:: \begin{aligned}
+        A &= X W_\text{gate}, & U &= X W_\text{up}, & s &= \frac{1}{1 + e^{-A}}, \\
+        dH &= G \, W_\text{down}^T, & dU &= dH \odot A \odot s, &
+        dA &= dH \odot U \odot s \, (1 + A \, (1 - s))
+        \end{aligned}
 
     Parameters
     ----------

@@ -28,9 +28,10 @@ def chunked_attention(q, k, v, *, causal=False, mask=None, scale=None,
                       query_chunk=1024, key_chunk=256, workers=None):
     r"""Compute :func:`attention` in tiles, a few scores at a time, by the online softmax.
 
-    .. math:: m' = \max(m, \max_j s_j), \quad
-        \ell' = e^{m - m'} \ell + \sum_j e^{s_j - m'}, \quad
-        o' = e^{m - m'} o + \sum_j e^{s_j - m'} v_j, \qquad \text{result} = o / \ell
+    .. math:: \begin{aligned}
+        m' &= \max(m, \max_j s_j), & \ell' &= e^{m - m'} \ell + \sum_j e^{s_j - m'}, \\
+        o' &= e^{m - m'} o + \sum_j e^{s_j - m'} v_j, & \text{result} &= o / \ell
+        \end{aligned}
 
     Parameters
     ----------

@@ -94,9 +94,11 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
 def causal_attention(x, wq, wk, wv):
     r"""One whole causal head: every position mixes information from itself and those before it.
 
-    .. math:: Q = X W_q, \quad K = X W_k, \quad V = X W_v, \qquad
+    .. math:: \begin{gathered}
+        Q = X W_q, \quad K = X W_k, \quad V = X W_v, \\
         \text{softmax}\left(\frac{Q K^T}{\sqrt{d_\text{head}}} + M\right) V, \quad
         M_{ij} = -\infty \text{ where } j > i
+        \end{gathered}
 
     Parameters
     ----------

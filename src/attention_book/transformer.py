@@ -37,7 +37,7 @@ def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5,
     r"""Add to each token what attention finds for it, then what a feed-forward network makes of it.
 
     .. math:: Y = X + \text{attention}(\text{norm}(X)), \qquad
-        \text{result} = Y + \text{feed\_forward}(\text{norm}(Y))
+        \text{result} = Y + \operatorname{ffn}(\text{norm}(Y))
 
     Parameters
     ----------
