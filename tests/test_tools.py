@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from docutils import nodes
+from docutils.utils import new_document
 
 import exercise_score
 from attention_book.exercises import catalogue
@@ -111,6 +112,18 @@ def test_kind_of_a_box(words, kind):
 def test_quote_without_a_bold_word_is_no_box():
     assert attention_site.box_kind(quote(nodes.Text("Predict."))) is None
     assert attention_site.box_kind(nodes.block_quote()) is None
+
+
+@pytest.mark.parametrize(("tags", "label"), [
+    (["solution", "hide-cell"], "Show a solution"), (["check", "hide-output"], "Show the verdict"),
+    (["hide-input"], "Show the code")])
+def test_what_unfolds_a_cell_says_what_is_in_it(tags, label):
+    page = new_document("page")
+    page += nodes.container(classes=["cell", *(f"tag_{tag}" for tag in tags)],
+                            prompt_show="Show the code", prompt_hide="Hide the code")
+    attention_site.FoldLabels(page).apply()
+    assert page[0]["prompt_show"] == label
+    assert page[0]["prompt_hide"].split()[-1] == label.split()[-1]
 
 
 def small_notebook(tmp_path, code):

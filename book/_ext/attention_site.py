@@ -16,6 +16,8 @@ from attention_book import __version__
 ANCHOR = re.compile(r"""<a\s+(?:id|name)=["']([^"']+)["']""")
 BOXES = {"predict": "predict", "exercise": "exercise", "in practice": "in-practice",
          "pitfall": "pitfall"}
+FOLDED = {"tag_solution": ("Show a solution", "Hide the solution"),
+          "tag_hide-output": ("Show the verdict", "Hide the verdict")}
 BOX_WORD = re.compile(rf"({'|'.join(BOXES)})\b", re.IGNORECASE)
 # What a page with mathematics may ask for; the package carries four times as much.
 MATHJAX_PARTS = ("tex-chtml.js", "a11y", "input/tex/extensions", "output/chtml/fonts/woff-v2",
@@ -58,15 +60,15 @@ def box_kind(quote):
     return BOXES[word[1].lower()] if word else None
 
 
-class FoldedSolutions(SphinxTransform):
-    """Let the line that unfolds a solution say what it unfolds."""
+class FoldLabels(SphinxTransform):
+    """Let the line that unfolds a solution or a verdict say what it unfolds."""
 
     default_priority = 500
 
     def apply(self):
         for cell in self.document.findall(nodes.container):
-            if "tag_solution" in cell["classes"]:
-                cell["prompt_show"], cell["prompt_hide"] = "Show a solution", "Hide the solution"
+            for tag in FOLDED.keys() & cell["classes"]:
+                cell["prompt_show"], cell["prompt_hide"] = FOLDED[tag]
 
 
 def show_version(app, config):
@@ -98,7 +100,7 @@ def setup(app):
     app.connect("config-inited", show_version)
     app.add_transform(Anchors)
     app.add_transform(Boxes)
-    app.add_transform(FoldedSolutions)
+    app.add_transform(FoldLabels)
     app.connect("html-page-context", quote_pages)
     app.connect("build-finished", copy_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
