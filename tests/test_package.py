@@ -159,6 +159,16 @@ def test_examples_give_what_they_say(name):
     assert result.failed == 0 and result.attempted > 0
 
 
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_examples_fit_the_column_of_the_reference(path):
+    """At 1280 pixels the page shows 68 characters of code beside its two lists of contents."""
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef
+    texts = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(path.read_text("utf-8")))
+             if isinstance(node, kinds)]
+    examples = [text.partition("\nExamples\n--------\n")[2] for text in texts]
+    assert [line for text in examples for line in text.splitlines() if len(line) > 68] == []
+
+
 def functions_of(module):
     return [node for node in ast.walk(ast.parse(source_of(module)))
             if isinstance(node, ast.FunctionDef)]

@@ -54,7 +54,8 @@ def softmax_backward(p, grad):
     Examples
     --------
     >>> import numpy as np
-    >>> softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 0.0])).tolist()
+    >>> p, grad = np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 0.0])
+    >>> softmax_backward(p, grad).tolist()
     [1.0, -0.5, -0.5]
     """
     p = check_floating("p", p, "(..., n)", min_axes=1)
@@ -72,8 +73,9 @@ def attention_backward(q, k, v, grad, *, mask=None, scale=None):
     r"""Lead a gradient back through :func:`attention`.
 
     .. math:: \begin{aligned}
-        dV &= P^T G & dP &= G V^T & dS &= P \odot (dP - \text{rowsum}(P \odot dP)) \\
-        dQ &= \text{scale} \cdot dS \, K & dK &= \text{scale} \cdot dS^T Q
+        dV &= P^T G, \quad dP = G V^T, \\
+        dS &= P \odot (dP - \text{rowsum}(P \odot dP)), \\
+        dQ &= \text{scale} \cdot dS \, K, \quad dK = \text{scale} \cdot dS^T Q
         \end{aligned}
 
     Parameters
@@ -109,8 +111,9 @@ def attention_backward(q, k, v, grad, *, mask=None, scale=None):
     Examples
     --------
     >>> import numpy as np
-    >>> q, k, v = np.zeros((1, 1)), np.array([[1.0], [3.0]]), np.array([[0.0], [8.0]])
-    >>> [d.tolist() for d in attention_backward(q, k, v, np.ones((1, 1)))]
+    >>> q, grad = np.zeros((1, 1)), np.ones((1, 1))
+    >>> k, v = np.array([[1.0], [3.0]]), np.array([[0.0], [8.0]])
+    >>> [d.tolist() for d in attention_backward(q, k, v, grad)]
     [[[4.0]], [[0.0], [0.0]], [[0.5], [0.5]]]
     """
     q, k, v = check_queries_keys_values(q, k, v)
@@ -169,7 +172,8 @@ def linear_backward(x, w, grad):
     Examples
     --------
     >>> import numpy as np
-    >>> dx, dw = linear_backward(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]), np.ones((1, 1)))
+    >>> x, w = np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])
+    >>> dx, dw = linear_backward(x, w, np.ones((1, 1)))
     >>> dx.tolist(), dw.tolist()
     ([[3.0, 4.0]], [[1.0], [2.0]])
     """
@@ -226,8 +230,9 @@ def rms_norm_backward(x, gain, grad, eps=1e-5):
     Examples
     --------
     >>> import numpy as np
-    >>> dx, dgain = rms_norm_backward(np.array([[3.0, 4.0]]), np.ones(2), np.array([[3.0, 4.0]]))
-    >>> (abs(dx) < 1e-4).tolist()  # along the row itself: a longer row is normed to the same
+    >>> x = np.array([[3.0, 4.0]])
+    >>> dx, dgain = rms_norm_backward(x, np.ones(2), x)  # grad along x
+    >>> (abs(dx) < 1e-4).tolist()  # a longer row is normed to the same
     [[True, True]]
     >>> dgain.round(2).tolist()
     [2.55, 4.53]
@@ -257,8 +262,8 @@ def feed_forward_backward(x, w_gate, w_up, w_down, grad):
     r"""Lead a gradient back through :func:`feed_forward`.
 
     .. math:: \begin{aligned}
-        A &= X W_\text{gate}, & U &= X W_\text{up}, & s &= \frac{1}{1 + e^{-A}}, \\
-        dH &= G \, W_\text{down}^T, & dU &= dH \odot A \odot s, &
+        A &= X W_\text{gate}, \quad U = X W_\text{up}, \quad s = \frac{1}{1 + e^{-A}}, \\
+        dH &= G \, W_\text{down}^T, \quad dU = dH \odot A \odot s, \\
         dA &= dH \odot U \odot s \, (1 + A \, (1 - s))
         \end{aligned}
 
@@ -287,7 +292,8 @@ def feed_forward_backward(x, w_gate, w_up, w_down, grad):
     --------
     >>> import numpy as np
     >>> one = np.ones((1, 1))
-    >>> [d.round(3).item() for d in feed_forward_backward(one, one, one, one, one)]
+    >>> found = feed_forward_backward(one, one, one, one, one)
+    >>> [d.round(3).item() for d in found]
     [1.659, 0.928, 0.731, 0.731]
     """
     x, w_gate, w_up, w_down = check_feed_forward(x, w_gate, w_up, w_down)

@@ -46,7 +46,8 @@ def rms_norm(x, gain, eps=1e-5):
     Examples
     --------
     >>> import numpy as np
-    >>> rms_norm(np.array([[3.0, 4.0, 0.0, 0.0]]), np.ones(4)).round(3).tolist()
+    >>> x = np.array([[3.0, 4.0, 0.0, 0.0]])
+    >>> rms_norm(x, np.ones(4)).round(3).tolist()
     [[1.2, 1.6, 0.0, 0.0]]
     """
     x = check_floating("x", x, "(..., n, d_model)")
@@ -131,8 +132,8 @@ def feed_forward(x, w_gate, w_up, w_down):
     Examples
     --------
     >>> import numpy as np
-    >>> x = np.array([[1.0, -9.0]])
-    >>> feed_forward(x, np.eye(2), np.eye(2), np.eye(2)).round(2).tolist()
+    >>> x, eye = np.array([[1.0, -9.0]]), np.eye(2)
+    >>> feed_forward(x, eye, eye, eye).round(2).tolist()
     [[0.73, 0.01]]
     """
     arrays = check_feed_forward(x, w_gate, w_up, w_down)

@@ -73,7 +73,8 @@ def chunked_attention(q, k, v, *, causal=False, mask=None, scale=None,
     Examples
     --------
     >>> import numpy as np
-    >>> q, k = np.array([[0.0, 8.0]]), np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
+    >>> q = np.array([[0.0, 8.0]])
+    >>> k = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
     >>> v = np.array([[1.0, 2.0], [4.0, 5.0], [7.0, 8.0]])
     >>> chunked_attention(q, k, v, key_chunk=2).round(3).tolist()
     [[4.0, 5.0]]

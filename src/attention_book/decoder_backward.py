@@ -54,7 +54,8 @@ def loss_and_gradients(decoder, tokens):
     Examples
     --------
     >>> import numpy as np
-    >>> decoder = Decoder(np.eye(3, 4), [], np.ones(4), n_heads=1, n_context=8)
+    >>> decoder = Decoder(np.eye(3, 4), [], np.ones(4),
+    ...                   n_heads=1, n_context=8)
     >>> loss, gradients = loss_and_gradients(decoder, [0, 2])
     >>> round(loss, 3), sorted(gradients)
     (2.24, ['embedding', 'gain'])

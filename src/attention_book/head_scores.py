@@ -41,8 +41,9 @@ def attention_weights(decoder, tokens, *, off=()):
     --------
     >>> import numpy as np
     >>> from attention_book import Decoder
-    >>> decoder = Decoder.untrained(np.random.default_rng(0), n_vocab=7, d_model=8, n_layers=2,
-    ...                             n_heads=4, n_kv_heads=2, d_feed=5)
+    >>> rng = np.random.default_rng(0)
+    >>> decoder = Decoder.untrained(rng, n_vocab=7, d_model=8, d_feed=5,
+    ...                             n_layers=2, n_heads=4, n_kv_heads=2)
     >>> attention_weights(decoder, [3, 1, 4]).shape
     (2, 4, 3, 3)
     """
@@ -91,10 +92,12 @@ def without_heads(decoder, heads, attend=attention):
     --------
     >>> import numpy as np
     >>> from attention_book import Decoder
-    >>> decoder = Decoder.untrained(np.random.default_rng(0), n_vocab=7, d_model=8, n_layers=2,
-    ...                             n_heads=2, d_feed=5)
+    >>> rng = np.random.default_rng(0)
+    >>> decoder = Decoder.untrained(rng, n_vocab=7, d_model=8, d_feed=5,
+    ...                             n_layers=2, n_heads=2)
     >>> whole = decoder.logits([3, 1, 4])
-    >>> np.allclose(decoder.logits([3, 1, 4], attend=without_heads(decoder, [(1, 0)])), whole)
+    >>> rest = without_heads(decoder, [(1, 0)])
+    >>> np.allclose(decoder.logits([3, 1, 4], attend=rest), whole)
     False
     """
     n_heads, n_kv_heads = decoder.heads["n_heads"], decoder.heads["n_kv_heads"]
@@ -148,7 +151,8 @@ def induction_score(weights, period):
     >>> import numpy as np
     >>> text = "a b c a b c".split()
     >>> weights = np.zeros((6, 6))
-    >>> weights[3, 1] = weights[4, 2] = 1  # the second a looks at b, the second b at c
+    >>> weights[3, 1] = 1  # the second a looks at b
+    >>> weights[4, 2] = 1  # the second b looks at c
     >>> weights[5, 2] = weights[5, 3] = 0.5
     >>> float(induction_score(weights, period=3).round(3))
     0.833
@@ -184,7 +188,9 @@ def previous_token_score(weights):
     Examples
     --------
     >>> import numpy as np
-    >>> weights = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+    >>> weights = np.array([[1.0, 0.0, 0.0],
+    ...                     [0.5, 0.5, 0.0],
+    ...                     [0.0, 1.0, 0.0]])
     >>> float(previous_token_score(weights))
     0.75
     """

@@ -54,9 +54,12 @@ class KVCache:
     Examples
     --------
     >>> import numpy as np
-    >>> cache = KVCache(n_kv_heads=1, d_head=2, capacity=4, dtype=np.float64)
-    >>> keys, values = cache.append(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0]]]))
-    >>> keys, values = cache.append(np.zeros((1, 2, 2)), np.ones((1, 2, 2)))
+    >>> cache = KVCache(n_kv_heads=1, d_head=2, capacity=4,
+    ...                 dtype=np.float64)
+    >>> keys, values = cache.append(np.array([[[1.0, 2.0]]]),
+    ...                             np.array([[[3.0, 4.0]]]))
+    >>> keys, values = cache.append(np.zeros((1, 2, 2)),
+    ...                             np.ones((1, 2, 2)))
     >>> len(cache), keys.tolist()
     (3, [[[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]])
     """

@@ -79,7 +79,8 @@ def next_token_loss_backward(logits, tokens):
     Examples
     --------
     >>> import numpy as np
-    >>> loss, dlogits = next_token_loss_backward(np.zeros((3, 2)), [0, 1, 1])
+    >>> logits, tokens = np.zeros((3, 2)), [0, 1, 1]
+    >>> loss, dlogits = next_token_loss_backward(logits, tokens)
     >>> dlogits.tolist()
     [[0.25, -0.25], [0.25, -0.25], [0.0, 0.0]]
     """

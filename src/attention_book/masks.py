@@ -52,8 +52,10 @@ def causal_mask(n_query, n_key=None):
 def sliding_window_mask(n_query, n_key=None, *, window):
     r"""Let each position attend to itself and to the ``window − 1`` positions before it.
 
-    .. math:: M_{ij} = \text{true where } p_i - \text{window} < j \le p_i,
-        \qquad p_i = i + (n_\text{key} - n_\text{query})
+    .. math:: \begin{aligned}
+        M_{ij} &= \text{true where } p_i - \text{window} < j \le p_i, \\
+        p_i &= i + (n_\text{key} - n_\text{query})
+        \end{aligned}
 
     Parameters
     ----------

@@ -50,7 +50,8 @@ def split_heads(x, n_heads):
     Examples
     --------
     >>> import numpy as np
-    >>> split_heads(np.arange(6.0).reshape(1, 3, 2), 2).tolist()  # two heads of one feature
+    >>> x = np.arange(6.0).reshape(1, 3, 2)
+    >>> split_heads(x, 2).tolist()  # two heads of one feature
     [[[[0.0], [2.0], [4.0]], [[1.0], [3.0], [5.0]]]]
     """
     x = check_floating("x", x, "(..., n, n_heads * d)")
@@ -83,7 +84,8 @@ def merge_heads(x):
     Examples
     --------
     >>> import numpy as np
-    >>> merge_heads(np.array([[[0.0], [2.0], [4.0]], [[1.0], [3.0], [5.0]]])).tolist()
+    >>> x = np.array([[[0.0], [2.0], [4.0]], [[1.0], [3.0], [5.0]]])
+    >>> merge_heads(x).tolist()
     [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
     """
     x = check_floating("x", x, "(..., n_heads, n, d)", min_axes=3)
@@ -133,8 +135,10 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
                          cache=None, attend=attention):
     r"""Let ``n_heads`` heads mix information from the rows of ``x``, and join what they find.
 
-    .. math:: \text{head}_h = \text{attend}(X W^q_h, X W^k_{g(h)}, X W^v_{g(h)}), \qquad
-        \text{result} = [\text{head}_0, \text{head}_1, \dots] \, W^o
+    .. math:: \begin{aligned}
+        \text{head}_h &= \text{attend}(X W^q_h, X W^k_{g(h)}, X W^v_{g(h)}), \\
+        \text{result} &= [\text{head}_0, \text{head}_1, \dots] \, W^o
+        \end{aligned}
 
     Parameters
     ----------
@@ -189,7 +193,8 @@ def multi_head_attention(x, wq, wk, wv, wo, *, n_heads, n_kv_heads=None, mask=No
     --------
     >>> import numpy as np
     >>> x, eye = np.array([[1.0, 0.0], [0.0, 1.0]]), np.eye(2)
-    >>> multi_head_attention(x, eye, eye, eye, eye, n_heads=2).round(3).tolist()
+    >>> y = multi_head_attention(x, eye, eye, eye, eye, n_heads=2)
+    >>> y.round(3).tolist()
     [[0.731, 0.5], [0.5, 0.731]]
     """
     n_heads = check_count("n_heads", n_heads, least=1)

@@ -10,9 +10,9 @@ class Adam:
 
     .. math:: \begin{aligned}
         m &\leftarrow \beta_1 m + (1 - \beta_1) \, g, &
-        s &\leftarrow \beta_2 s + (1 - \beta_2) \, g^2, \\
+        s &\leftarrow \beta_2 s + (1 - \beta_2) \, g^2, \\[1ex]
         \hat m &= \frac{m}{1 - \beta_1^t}, &
-        \hat s &= \frac{s}{1 - \beta_2^t}, &
+        \hat s &= \frac{s}{1 - \beta_2^t}, \\[1ex]
         w &\leftarrow w - \text{rate} \, \frac{\hat m}{\sqrt{\hat s} + \epsilon}
         \end{aligned}
 
@@ -48,7 +48,9 @@ class Adam:
     --------
     >>> import numpy as np
     >>> adam = Adam(rate=0.1)
-    >>> w = adam.step({"w": np.array([1.0, 1.0])}, {"w": np.array([0.002, -30.0])})["w"]
+    >>> weights = {"w": np.array([1.0, 1.0])}
+    >>> gradients = {"w": np.array([0.002, -30.0])}
+    >>> w = adam.step(weights, gradients)["w"]
     >>> w.round(3).tolist()  # whatever the size of the gradient
     [0.9, 1.1]
     """

@@ -52,7 +52,8 @@ def rotary(x, positions, base=10000.0):
     Examples
     --------
     >>> import numpy as np
-    >>> rotary(np.array([[1.0, 0.0], [1.0, 0.0]]), [0, np.pi / 2]).round(3).tolist()
+    >>> x = np.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> rotary(x, [0, np.pi / 2]).round(3).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
     x = check_floating("x", x, "(..., n, d_head)")

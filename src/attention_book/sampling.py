@@ -45,10 +45,12 @@ def choose_token(logits, *, rng=None, temperature=1.0, top_k=None):
     Examples
     --------
     >>> import numpy as np
-    >>> choose_token([0.0, 3.0, 1.0])
+    >>> logits = np.array([0.0, 3.0, 1.0])
+    >>> choose_token(logits)
     1
     >>> rng = np.random.default_rng(0)
-    >>> [choose_token([0.0, 3.0, 1.0], rng=rng, temperature=4.0, top_k=2) for _ in range(5)]
+    >>> [choose_token(logits, rng=rng, temperature=4.0, top_k=2)
+    ...  for _ in range(5)]
     [2, 1, 1, 1, 2]
     """
     logits = check_floating("logits", logits, "(n_vocab,)", min_axes=1)

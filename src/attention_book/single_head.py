@@ -66,7 +66,8 @@ def attention(q, k, v, *, mask=None, scale=None, return_weights=False):
     Examples
     --------
     >>> import numpy as np
-    >>> q, k = np.array([[0.0, 8.0]]), np.array([[9.0, 0.0], [0.0, 9.0]])
+    >>> q = np.array([[0.0, 8.0]])
+    >>> k = np.array([[9.0, 0.0], [0.0, 9.0]])
     >>> v = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     >>> attention(q, k, v).round(3).tolist()
     [[4.0, 5.0, 6.0]]
@@ -126,8 +127,8 @@ def causal_attention(x, wq, wk, wv):
     Examples
     --------
     >>> import numpy as np
-    >>> eye = np.eye(2)
-    >>> causal_attention(np.array([[1.0, 0.0], [0.0, 1.0]]), eye, eye, eye).round(3).tolist()
+    >>> x, eye = np.array([[1.0, 0.0], [0.0, 1.0]]), np.eye(2)
+    >>> causal_attention(x, eye, eye, eye).round(3).tolist()
     [[1.0, 0.0], [0.33, 0.67]]
     """
     x, wq, wk, wv = check_head(x, wq, wk, wv)

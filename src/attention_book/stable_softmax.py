@@ -48,7 +48,8 @@ def softmax(x, axis=-1, *, mask=None):
     >>> import numpy as np
     >>> softmax(np.array([1000.0, 1000.0, 0.0])).tolist()
     [0.5, 0.5, 0.0]
-    >>> softmax(np.zeros(3), mask=np.array([True, True, False])).tolist()
+    >>> mask = np.array([True, True, False])
+    >>> softmax(np.zeros(3), mask=mask).tolist()
     [0.5, 0.5, 0.0]
     """
     x, axis, dtype = _prepare(x, axis, mask)

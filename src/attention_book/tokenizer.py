@@ -61,7 +61,8 @@ class Tokenizer:
 
     Examples
     --------
-    >>> tokenizer = Tokenizer(["a", "b", "ab", "Ġ", "Ġab"], ["a b", "Ġ ab"])
+    >>> tokenizer = Tokenizer(["a", "b", "ab", "Ġ", "Ġab"],
+    ...                       ["a b", "Ġ ab"])
     >>> tokenizer.encode("ab ab a")
     [2, 4, 3, 0]
     >>> tokenizer.decode([2, 4, 3, 0])

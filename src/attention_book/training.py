@@ -64,8 +64,10 @@ def train(decoder, batches, optimiser):
     --------
     >>> import numpy as np
     >>> from attention_book import Adam, Decoder
-    >>> decoder = Decoder(np.eye(3, 4), [], np.ones(4), n_heads=1, n_context=8)
-    >>> for steps, loss, better in train(decoder, [[[0, 2, 0, 2]]] * 20, Adam(rate=0.1)):
+    >>> decoder = Decoder(np.eye(3, 4), [], np.ones(4),
+    ...                   n_heads=1, n_context=8)
+    >>> batches, adam = [[[0, 2, 0, 2]]] * 20, Adam(rate=0.1)
+    >>> for steps, loss, better in train(decoder, batches, adam):
     ...     if steps in (1, 20):
     ...         print(steps, round(loss, 1))
     1 2.2
@@ -119,7 +121,8 @@ def repeated_tokens(rng, n_samples, n, *, n_vocab, periods):
     Examples
     --------
     >>> import numpy as np
-    >>> repeated_tokens(np.random.default_rng(0), 2, 7, n_vocab=9, periods=3).tolist()
+    >>> rng = np.random.default_rng(0)
+    >>> repeated_tokens(rng, 2, 7, n_vocab=9, periods=3).tolist()
     [[4, 5, 2, 4, 5, 2, 4], [2, 8, 3, 2, 8, 3, 2]]
     """
     check_rng(rng)
@@ -161,7 +164,8 @@ def text_windows(rng, tokens, n_samples, n):
     Examples
     --------
     >>> import numpy as np
-    >>> text_windows(np.random.default_rng(0), np.arange(100), 2, 4).tolist()
+    >>> rng = np.random.default_rng(0)
+    >>> text_windows(rng, np.arange(100), 2, 4).tolist()
     [[82, 83, 84, 85], [61, 62, 63, 64]]
     """
     check_rng(rng)

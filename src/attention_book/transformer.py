@@ -71,9 +71,11 @@ def block(x, weights, *, n_heads, n_kv_heads=None, eps=1e-5,
     --------
     >>> import numpy as np
     >>> eye, none = np.eye(2), np.zeros((2, 2))
-    >>> weights = dict(attention_gain=np.ones(2), wq=eye, wk=eye, wv=eye, wo=eye,
-    ...                feed_gain=np.ones(2), w_gate=none, w_up=none, w_down=none)
-    >>> block(np.array([[3.0, 3.0]]), weights, n_heads=1).round(3).tolist()
+    >>> weights = dict(
+    ...     attention_gain=np.ones(2), wq=eye, wk=eye, wv=eye, wo=eye,
+    ...     feed_gain=np.ones(2), w_gate=none, w_up=none, w_down=none)
+    >>> x = np.array([[3.0, 3.0]])
+    >>> block(x, weights, n_heads=1).round(3).tolist()
     [[4.0, 4.0]]
     """
     x, w = check_block(x, weights)
@@ -136,8 +138,10 @@ class Decoder:
     Examples
     --------
     >>> import numpy as np
-    >>> decoder = Decoder(2 * np.eye(3, 4), [], np.ones(4), n_heads=1, n_context=8)
-    >>> decoder.logits([0, 2]).round(3).tolist()  # no blocks: each token expects itself
+    >>> decoder = Decoder(2 * np.eye(3, 4), [], np.ones(4),  # no blocks
+    ...                   n_heads=1, n_context=8)
+    >>> logits = decoder.logits([0, 2])  # each token expects itself
+    >>> logits.round(3).tolist()
     [[4.0, 0.0, 0.0], [0.0, 0.0, 4.0]]
     >>> list(decoder.generate([0, 2], 3))
     [2, 2, 2]
