@@ -553,12 +553,12 @@ def map_svg(chapter, theme="light"):
 
 
 def boxes(svg):
-    """Return each box's name and what its frame is: lit boxes have two."""
+    """Return each box's name and what its frame is: lit boxes have a second one inside."""
     rects = [rect for rect in svg.findall(f"{SVG}rect") if float(rect.get("height")) > 20][1:]
     names = [tspan.text or tspan[0].tail.strip() for tspan in svg.iter(f"{SVG}tspan")
              if tspan.get("font-weight")]
     frames = [rect for rect in rects if rect.get("fill") != "none"]
-    rings = {(float(rect.get("x")) + 3, float(rect.get("y")) + 3) for rect in rects
+    rings = {(float(rect.get("x")) - 2.5, float(rect.get("y")) - 2.5) for rect in rects
              if rect.get("fill") == "none"}
     kinds = ["here" if (float(rect.get("x")), float(rect.get("y"))) in rings
              else "to come" if rect.get("stroke-dasharray") else "built" for rect in frames]

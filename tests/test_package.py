@@ -163,7 +163,8 @@ def test_examples_give_what_they_say(name):
 def test_examples_fit_the_column_of_the_reference(path):
     """At 1280 pixels the page shows 68 characters of code beside its two lists of contents."""
     kinds = ast.Module, ast.ClassDef, ast.FunctionDef
-    texts = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    texts = [ast.get_docstring(node) or "" for node in ast.walk(module)
              if isinstance(node, kinds)]
     examples = [text.partition("\nExamples\n--------\n")[2] for text in texts]
     assert [line for text in examples for line in text.splitlines() if len(line) > 68] == []

@@ -13,6 +13,7 @@ from attention_book.figures.inputs import number
 from attention_book.figures.palette import SYMBOLS, ink_on, score_colour, weight_colour
 
 NUMBERED = 64  # cells at most: with more, the numbers give way to a scale
+ALL_LABELS, FEW_LABELS = 16, 8  # up to so many labels are all shown, of more about so many
 WIDEST = 720
 LINE = 22  # a line of text
 EDGE = 10
@@ -44,7 +45,8 @@ def plan(sheet):
                  for row in range(n_rows) for column in range(n_columns))
     wide = max(40, ceil(widest) + 14)
     numbered = sheet.values.size <= NUMBERED and left + n_columns * wide < WIDEST
-    cell = (wide, 34) if numbered else (min(26.0, 400 / n_columns),) * 2
+    narrow = min(26.0, 400 / n_columns)
+    cell = (wide, 34) if numbered else (narrow, max(narrow, _room_for_labels(n_rows)))
     labels = max(text_width(column) for column in _shown(sheet.columns))
     slanted = numbered and labels > cell[0] - 4
     right = EDGE + (0 if numbered else 70) + (0.6 * labels if slanted else 0)
@@ -158,7 +160,13 @@ def _corners(plan, row, column):
 
 def _which(labels):
     """Return which of many labels are shown: about eight."""
-    return range(0, len(labels), 1 if len(labels) <= 16 else ceil(len(labels) / 8))
+    every = 1 if len(labels) <= ALL_LABELS else ceil(len(labels) / FEW_LABELS)
+    return range(0, len(labels), every)
+
+
+def _room_for_labels(n_rows):
+    """Return the height that a row needs for the labels that are shown not to touch."""
+    return 20 if n_rows <= ALL_LABELS else 20 * FEW_LABELS / n_rows
 
 
 def _shown(labels):

@@ -127,7 +127,7 @@ def _svg(chapter, alt, theme):
 
 
 def _box(step, chapter, marked, theme):
-    """Return one box; the lit ones are inverted, in a second outline, the last says so in words."""
+    """Return one box; lit ones are inverted, outlined twice, and the last says so in words."""
     state = step.state(chapter)
     ink = {"here": theme.paper, "built": theme.text, "to come": theme.masked}[state]
     numbers = f"chapter {step.chapters[0]}{' on' * (len(step.chapters) > 1)}"
@@ -161,8 +161,8 @@ def _frame(step, state, theme):
     place = f'x="{step.x}" y="{step.y}" width="{step.width}" height="{step.height}" rx="5"'
     frame = f'<rect {place} fill="{fill}" {line}/>'
     if state == "here":
-        frame += (f'<rect x="{step.x - 3}" y="{step.y - 3}" width="{step.width + 6}" '
-                  f'height="{step.height + 6}" rx="7" fill="none" {line} stroke-width="2"/>')
+        frame += (f'<rect x="{step.x + 2.5}" y="{step.y + 2.5}" width="{step.width - 5}" '
+                  f'height="{step.height - 5}" rx="3" fill="none" stroke="{theme.paper}"/>')
     return frame
 
 
