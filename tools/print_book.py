@@ -7,7 +7,6 @@ Chromium prints it with an outline. Nothing is printed if a line is too wide or 
 """
 
 import argparse
-import logging
 import re
 import shutil
 import sys
@@ -24,40 +23,20 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import printed  # noqa: E402
 
 from attention_book import __version__  # noqa: E402
+from outline import name_outline, pages_of_places  # noqa: E402
+from paper import WIDTH, number_of, on_paper  # noqa: E402
 
-WIDTH = 658  # CSS pixels of text on a page of A4 with these margins
-MARGINS = {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"}
+# A4 in whole pixels: where a page's height is none, what begins on one shows at the foot before.
+PAPER = {"width": "794px", "height": "1122px",
+         "margin": {"top": "68px", "bottom": "76px", "left": "68px", "right": "68px"},
+         "print_background": True, "display_header_footer": True,
+         "header_template": "<span></span>"}
 ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
-FOOT = ('<div style="font: 8px sans-serif; width: 100%; text-align: center; color: #6B7280">'
+FOOT = ('<div style="font: 12px sans-serif; width: 100%; text-align: center; color: #1A1D21">'
         '<span class="pageNumber"></span></div>')
-# What a page has for the screen alone.
-ON_SCREEN = ("script, .launch, .headerlink, .prev-next-footer, .copybtn, .ab-dark, #term-tip, "
-             ".tag_hide-input details.hide, .pst-js-only")
-STYLE = """
-@page { size: A4; }
-html, body { background: #FFFFFF; margin: 0; overflow: visible; }
-body { font-size: 14px; }
-.bd-article { padding: 0 !important; }
-.bd-article > section { break-before: page; }
-.bd-article h1 { break-before: avoid; }
-.bd-article a:not(.headerlink) { text-decoration: none; }
-.bd-article :is(.pst-scrollable-table-container, div.math, .text_html, pre, article) {
-  overflow: visible !important; }
-.bd-article table { font-size: 12px; max-width: 100%; }
-.bd-article table code { overflow-wrap: anywhere; white-space: normal; }
-.bd-article details { break-inside: avoid; }
-.bd-article summary { break-after: avoid; }
-.bd-article p.rubric { break-after: avoid; }
-.bd-article tr { break-inside: avoid; }
-.bd-article div.highlight pre, .bd-article .cell_output pre { font-size: 11px;
-  overflow-wrap: anywhere; white-space: pre-wrap; }
-.bd-article code.literal, .bd-article code.literal .pre { overflow-wrap: anywhere;
-  white-space: normal; }
-.bd-article svg, .bd-article img { max-width: 100%; height: auto; }
-.title-page { break-after: page; padding-top: 60mm; text-align: center; }
-.title-page h1 { font-size: 32px; }
-.contents li { margin: 2px 0; } .contents ol, .contents ul { list-style: none; }
-"""
+STYLE = Path(__file__).with_name("paper.css").read_text(encoding="utf-8")
+OFFER = re.compile(rf"{re.escape(printed.OFF)}|{re.escape(printed.ON)}[^<]*")
+TITLE = "Attention: mixing information from context"
 PICTURES = """() => [...document.images].filter(one => !one.complete || !one.naturalWidth)
   .map(one => one.getAttribute("src"))"""
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
@@ -80,6 +59,10 @@ TOO_WIDE = """(width) => {
     if (wide(range)) found.push(texts.currentNode.parentElement);
   }
   return [...new Set(found)].filter(one => !unseen(one)).map(one => one.outerHTML.slice(0, 160));
+}"""
+NUMBER = """(numbers) => {
+  for (const one of document.querySelectorAll("a.page-number"))
+    one.textContent = numbers[one.getAttribute("href").slice(1)];
 }"""
 ASTRAY = """() => [...document.links].map(one => one.getAttribute("href"))
   .filter(one => one.startsWith("#") && !document.getElementById(one.slice(1)))"""
@@ -120,7 +103,8 @@ def one_document(site):
     bodies, titles = [], {}
     for page in pages:
         html = (site / f"{page}.html").read_text(encoding="utf-8")
-        article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
+        html = OFFER.sub("", html[html.index("<article"):html.rindex("</article>")])
+        article = BeautifulSoup(html, "html.parser").article
         titles[page] = heading(article)
         bodies.append(body_of(article, page, pages))
     return (f'<!DOCTYPE html><html lang="en" data-theme="light"><head>{head(site, pages)}'
@@ -138,8 +122,7 @@ def head(site, pages):
     soup = BeautifulSoup(html, "html.parser").head
     wanted = [*soup.select("link[rel=stylesheet]"), MATHEMATICS,
               *soup.select("script[src*=tex-chtml]")]
-    title = f"<title>Attention: mixing information from context, {__version__}</title>"
-    return '<meta charset="utf-8">' + title + "".join(map(str, wanted))
+    return f'<meta charset="utf-8"><title>{TITLE}</title>' + "".join(map(str, wanted))
 
 
 def heading(article):
@@ -152,18 +135,17 @@ def heading(article):
 
 def body_of(article, page, pages):
     """Return a page's content, with names of its own and links that stay in the document."""
-    for node in article.select(ON_SCREEN):
-        node.decompose()
-    for node in article.select("[id]"):
+    on_paper(article)
+    for node in article.find_all(id=True):
         node["id"] = name(page, node["id"])
-    for node in article.select("img[loading]"):
+    for node in article.find_all("img", loading=True):
         del node["loading"]
-    for link in article.select("a[href]"):
+    for link in article.find_all("a", href=True):
         link["href"] = inside(link["href"], page, pages)
         if not re.match(r"#|[a-z]+:", link["href"]):  # a file of the site, which paper has not
             link.name = "span"
             del link["href"]
-    for node in article.select("img[src]"):  # as seen from a page one folder down
+    for node in article.find_all("img", src=True):  # as seen from a page one folder down
         if "/" not in page and not node["src"].startswith(("data:", "../")):
             node["src"] = f"../{node['src']}"
     return f'<section id="{name(page)}">{article.decode_contents()}</section>'
@@ -189,18 +171,26 @@ def inside(address, page, pages):
 
 
 def title_page():
+    """Return the first page: whose book it is, and how paper differs from the screen."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    authors = ", ".join(author["name"] for author in citation["authors"])
+    code, prose = citation["license"]
     day = datetime.now(UTC).strftime("%-d %B %Y") if sys.platform != "win32" else ""
-    return ('<div class="title-page"><h1>Attention: mixing information from context</h1>'
-            f"<p>An executable textbook. Version {__version__}, printed {day}.</p>"
+    return (f'<div class="title-page"><p class="title">{TITLE}</p>'
+            f"<p>An executable textbook by {authors}</p>"
+            f"<p>Version {__version__}, printed {day}</p>"
+            f"<p>Prose and figures: {prose}. Code: {code}.</p>"
             "<p>The chapters run, and the figures move, in the book's web site and in JupyterLab."
-            "</p></div>")
+            "<br>On paper answers are open, the solutions of a chapter's exercises are at its end,"
+            "<br>and a moving figure shows its first state.</p></div>")
 
 
 def list_of(titles):
-    """Return the table of contents."""
+    """Return the table of contents; the numbers of the pages are known once it is printed."""
     parts = []
     for caption, pages in contents():
-        items = "".join(f'<li><a href="#{name(page)}">{titles[page]}</a></li>' for page in pages)
+        items = "".join(f'<li><a href="#{name(page)}">{titles[page]}</a>{number_of(name(page))}'
+                        "</li>" for page in pages)
         parts.append(f"{f'<p><strong>{caption}</strong></p>' if caption else ''}<ul>{items}</ul>")
     return f'<div class="contents"><h2>Contents</h2>{"".join(parts)}</div>'
 
@@ -223,42 +213,24 @@ def print_to(site, html, target):
             faults = faults_of(page)
             if not faults:
                 titles = page.evaluate(HEADINGS)
-                page.pdf(path=target, format="A4", margin=MARGINS, print_background=True,
-                         display_header_footer=True, header_template="<span></span>",
-                         footer_template=FOOT, outline=True, tagged=True)
+                print_numbered(page, target)
             browser.close()
     finally:
         Path(file.name).unlink()
     if not faults:
-        name_outline(target, titles)
+        name_outline(target, titles, [("", 1), *((caption, len(pages))
+                                                 for caption, pages in contents())])
     return faults
 
 
-def name_outline(path, titles):
-    """Give the outline the headings' words: Chromium joins lines, and writes some twice."""
-    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it counts Chromium's objects aloud
-    from pypdf import PdfReader, PdfWriter
-    from pypdf.generic import NameObject, TextStringObject
-
-    writer = PdfWriter(clone_from=PdfReader(path))
-    entries = list(entries_of(writer.root_object["/Outlines"]))
-    if len(entries) != len(titles):
-        sys.exit(f"The outline has {len(entries)} entries for {len(titles)} headings.")
-    for entry, title in zip(entries, titles, strict=True):
-        entry[NameObject("/Title")] = TextStringObject(title)
-    writer.add_metadata({"/Author": "the attention book's contributors",
-                         "/Creator": "the attention book"})
-    writer.write(path)
-
-
-def entries_of(node):
-    """Give the entries of an outline in their order, each before those below it."""
-    entry = node.get("/First")
-    while entry is not None:
-        entry = entry.get_object()
-        yield entry
-        yield from entries_of(entry)
-        entry = entry.get("/Next")
+def print_numbered(page, target):
+    """Print a page twice: the first time shows on which pages its places are."""
+    page.pdf(path=target, tagged=False, footer_template=FOOT, **PAPER)
+    numbers = pages_of_places(target)
+    page.evaluate(NUMBER, numbers)
+    page.pdf(path=target, tagged=True, outline=True, footer_template=FOOT, **PAPER)
+    if pages_of_places(target) != numbers:
+        sys.exit("The numbers of the pages have moved the pages.")
 
 
 def faults_of(page):
