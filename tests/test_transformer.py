@@ -152,6 +152,14 @@ def test_block_equals_loops(rng, dtype):
     close(got, block_loops(x.astype(float), w, 6, 3, 500.0, 1e-3))
 
 
+def test_weights_of_the_feed_forward_network_for_each_sample(rng):
+    x, w_gate, w_up, w_down = (rng.normal(size=shape) for shape in
+                               ((5, 7), (2, 7, 3), (7, 3), (3, 1, 3, 11)))
+    got = feed_forward(x, w_gate, w_up, w_down)  # leading axes broadcast
+    assert got.shape == (3, 2, 5, 11)
+    close(got[2, 1], feed_forward_loop(x, w_gate[1], w_up, w_down[2, 0]))
+
+
 def test_block_without_weights_passes_on_what_comes(rng):
     x = rng.normal(size=(2, 7, 11))
     for silent in (("wo", "w_down"), ("wv", "w_up"), ("attention_gain", "feed_gain")):
@@ -361,6 +369,8 @@ def test_smollm2_has_134515008_weights():
 
 
 X, W = np.ones((7, 11)), block_weights(np.random.default_rng(0))
+BATCHED = {name: np.stack([W[name]] * n) for name, n in (("w_gate", 2), ("w_up", 3),
+                                                         ("w_down", 5))}
 ENDS = {"embedding": np.ones((17, 11)), "blocks": [W], "gain": np.ones(11), "n_heads": 6,
         "n_kv_heads": 3, "n_context": 29}
 MODEL = Decoder(**ENDS)
@@ -402,12 +412,22 @@ CASES = [
      "d_feed = 5", "d_feed = 13", ""),
     (partial(feed_forward, X, W["w_gate"], W["w_up"], W["w_up"]), ValueError, "w_down",
      "d_feed = 11", "d_feed = 13", ""),
+    (partial(feed_forward, X, BATCHED["w_gate"], BATCHED["w_up"], W["w_down"]), ValueError,
+     "x and w_gate and w_up and w_down", "w_up (3,)", "(..., n, d_out)", "Leading axes"),
+    (partial(feed_forward, X, BATCHED["w_gate"], W["w_up"], BATCHED["w_down"]), ValueError,
+     "x and w_gate and w_up and w_down", "w_down (5,)", "(..., n, d_out)", "Leading axes"),
     (partial(block, X, [W], n_heads=6), TypeError, "weights", "list", "a dict of attention", ""),
     (partial(block, X, {"wq": W["wq"]}, n_heads=6), TypeError, "weights", "['wq']", "w_down", ""),
     (partial(block, X[:, :7], W, n_heads=6, n_kv_heads=3), ValueError, "attention_gain", "(11,)",
      "(7,)", "each feature"),
     (with_block(wo=np.ones((24, 1))), ValueError, "wo", "d_model = 1", "d_model = 11", "added"),
     (with_block(w_down=np.ones((13, 1))), ValueError, "w_down", "d_model = 1", "= 11", "added"),
+    *((with_block(**{name: w}), ValueError, name, str(w.shape), "a matrix", "")
+      for name, w in BATCHED.items()),
+    (with_block(wo=None), TypeError, "wo", "None", "d_model)", "forget"),
+    (with_block(wo=1.0), ValueError, "wo", "()", "d_model)", ""),
+    (with_block(wo="x"), TypeError, "wo", "text", "d_model)", ""),
+    (with_block(wo=[[1], [2, 3]]), ValueError, "wo", "different lengths", "d_model)", "Pad"),
     (with_block(w_up=np.ones((7, 13))), ValueError, "w_up", "d_model = 7", "d_model = 11", ""),
     (with_block(wk=np.ones((11, 13))), ValueError, "wk", "13", "a multiple of n_kv_heads = 3", ""),
     (made(embedding=np.ones(11)), ValueError, "embedding", "(11,)", "(n_vocab, d_model)", ""),
@@ -508,7 +528,8 @@ def test_caches_of_different_lengths_are_refused(rng):
 
 def test_what_a_block_refuses_leaves_its_cache_as_it_was(rng):
     cache = KVCache(3, 4, capacity=9, dtype=np.float64)
-    for bad in ({"w_up": np.ones((7, 13))}, {"wo": np.ones((24, 1))}, {"feed_gain": np.ones(3)}):
+    for bad in ({"w_up": np.ones((7, 13))}, {"wo": np.ones((24, 1))}, {"feed_gain": np.ones(3)},
+                {"wo": 1.0}, *({name: w} for name, w in BATCHED.items()), BATCHED):
         with pytest.raises(ValueError, match="wanted"):
             with_block(**bad)(cache=cache)
         assert len(cache) == 0

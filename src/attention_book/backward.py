@@ -6,7 +6,7 @@ gradients with respect to the arguments, each in the shape of its argument.
 
 import numpy as np
 
-from attention_book.block_parts import check_feed_forward, check_gain
+from attention_book.block_parts import check_feed_forward, check_gain, check_matrices
 from attention_book.dot_products import product, quiet, scores
 from attention_book.stable_softmax import softmax
 from attention_book.validation import (
@@ -297,9 +297,7 @@ def feed_forward_backward(x, w_gate, w_up, w_down, grad):
     [1.659, 0.928, 0.731, 0.731]
     """
     x, w_gate, w_up, w_down = check_feed_forward(x, w_gate, w_up, w_down)
-    for name, w in (("w_gate", w_gate), ("w_up", w_up), ("w_down", w_down)):
-        if w.ndim != 2:
-            complain(ValueError, name, f"shape {w.shape}", "a matrix of weights")
+    check_matrices(w_gate=w_gate, w_up=w_up, w_down=w_down)
     grad = check_gradient(grad, (*x.shape[:-1], w_down.shape[-1]), "(..., n, d_out)")
     arrays = _finite(x=x, w_gate=w_gate, w_up=w_up, w_down=w_down, grad=grad)
     found = through_feed_forward(*in_working_type(*arrays))

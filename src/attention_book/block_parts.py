@@ -4,6 +4,7 @@ import numpy as np
 
 from attention_book.dot_products import product, quiet
 from attention_book.validation import (
+    check_broadcast,
     check_floating,
     check_positive,
     check_projection,
@@ -111,7 +112,7 @@ def feed_forward(x, w_gate, w_up, w_down):
     x : array_like, (..., n, d_model)
         One row for each token.
     w_gate, w_up : array_like, (d_model, d_feed)
-        Weights of the gate, and of what it lets pass.
+        Weights of the gate, and of what it lets pass. Leading axes broadcast.
     w_down : array_like, (d_feed, d_out)
         Weights of the way back, as a rule to ``d_model``.
 
@@ -161,4 +162,13 @@ def check_feed_forward(x, w_gate, w_up, w_down):
     w_down = check_floating("w_down", w_down, "(d_feed, d_out)")
     for name, length in ("w_up", w_up.shape[-1]), ("w_down", w_down.shape[-2]):
         check_same_length("w_gate", w_gate.shape[-1], name, length, "d_feed")
+    check_broadcast("(..., n, d_out)", x=x.shape[:-2], w_gate=w_gate.shape[:-2],
+                    w_up=w_up.shape[:-2], w_down=w_down.shape[:-2])
     return same_type(x, w_gate, w_up, w_down)
+
+
+def check_matrices(**weights):
+    """Complain unless all the weights are matrices, the same for every sample."""
+    for name, w in weights.items():
+        if w.ndim != 2:
+            complain(ValueError, name, f"shape {w.shape}", "a matrix of weights")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.block_parts import check_feed_forward, check_gain
+from attention_book.block_parts import check_feed_forward, check_gain, check_matrices
 from attention_book.validation import (
     as_array,
     check_callable,
@@ -35,9 +35,11 @@ def check_block(x, weights):
     w = check_names("weights", weights)
     for name in ("attention_gain", "feed_gain"):
         check_gain(name, w[name], x)
-    check_feed_forward(x, w["w_gate"], w["w_up"], w["w_down"])
-    for name in ("wo", "w_down"):
-        check_same_length("x", x.shape[-1], name, np.shape(w[name])[-1], "d_model",
+    wo = check_floating("wo", w["wo"], "(n_heads * d_value, d_model)")
+    _, w_gate, w_up, w_down = check_feed_forward(x, w["w_gate"], w["w_up"], w["w_down"])
+    check_matrices(w_gate=w_gate, w_up=w_up, w_down=w_down)
+    for name, out in ("wo", wo), ("w_down", w_down):
+        check_same_length("x", x.shape[-1], name, out.shape[-1], "d_model",
                           "What a part finds is added to x.")
     return x, w
 
