@@ -65,7 +65,7 @@ def test_nothing_waits_to_be_unfolded(exercises):
 
 @pytest.mark.parametrize(("sizes", "widths"), [
     ([(400, 300)], [400]),  # alone: as it is
-    ([(400, 800)], [250]),
+    ([(400, 736)], [250]),
     ([(300, 300), (300, 300)], [300, 300]),
     ([(520, 400), (520, 400)], [317, 317]),
     ([(535, 532)] * 3, [317] * 3),  # two rows

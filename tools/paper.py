@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 WIDTH = 658  # CSS pixels of text on a page of A4 with the margins of print_book
 GAP = 12  # between two pictures of a row
-TALLEST = 500  # a picture alone: 132 mm
+TALLEST = 460  # a picture alone: 122 mm
 TALL = 416  # one of several: 110 mm
 SMALLEST = 0.55  # of its own size: a picture's letters must remain readable
 LONG = 15  # lines: longer output may go on on the next page

@@ -177,7 +177,7 @@ def title_page():
     code, prose = citation["license"]
     day = datetime.now(UTC).strftime("%-d %B %Y") if sys.platform != "win32" else ""
     return (f'<div class="title-page"><p class="title">{TITLE}</p>'
-            f"<p>An executable textbook by {authors}</p>"
+            f"<p>An executable textbook</p><p>{authors}</p>"
             f"<p>Version {__version__}, printed {day}</p>"
             f"<p>Prose and figures: {prose}. Code: {code}.</p>"
             "<p>The chapters run, and the figures move, in the book's web site and in JupyterLab."
