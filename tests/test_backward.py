@@ -14,14 +14,19 @@ from attention_book.backward import (
     rms_norm_backward,
     softmax_backward,
 )
+from attention_book.block_parts import rms_norm
 from attention_book.losses import next_token_loss, next_token_loss_backward
 from attention_book.masks import causal_mask
 from references import (
     FLOATS,
+    assert_within,
     attention_loops,
+    epsilon,
     exact,
+    exact_number,
     feed_forward_loop,
     log_sum_exp_exact,
+    mp,
     rms_norm_loop,
     softmax_loop,
 )
@@ -134,6 +139,62 @@ def test_a_longer_row_changes_nothing(rng):
     x = rng.normal(size=(3, 5))
     dx, _ = rms_norm_backward(x, np.ones(5), rng.normal(size=(3, 5)), 1e-12)
     np.testing.assert_allclose((dx * x).sum(axis=-1), 0, atol=1e-9)
+
+
+def norm_backward_exact(x, gain, grad, eps):
+    """The gradients of a row, with 60 digits and any exponent."""
+    x, gain, grad, d = exact(x), exact(gain), exact(grad), len(x)
+    root = mp.sqrt(mp.fsum(number**2 for number in x) / d + mp.mpf(eps))
+    normed, weighted = [number / root for number in x], [g * h for g, h in
+                                                         zip(grad, gain, strict=True)]
+    mean = mp.fsum(h * n for h, n in zip(weighted, normed, strict=True)) / d
+    dx = [(h - n * mean) / root for h, n in zip(weighted, normed, strict=True)]
+    return dx, [g * n for g, n in zip(grad, normed, strict=True)]
+
+
+def sizes(dtype):
+    """Numbers from one end of a type to the other."""
+    least, most = np.finfo(dtype).tiny, np.finfo(dtype).max / 2
+    middle = [size for size in (1e-160, 1e-25, 1e-19, 1e-3, 1, 3e19, 1e200)
+              if exact_number(least) < exact_number(size) < exact_number(most)]
+    return [least, *middle, most]
+
+
+SIZES = [(dtype, size) for dtype in FLOATS for size in sizes(dtype)]
+
+
+@pytest.mark.parametrize("dtype, size", SIZES)
+@pytest.mark.parametrize("eps", [1e-5, 1e-50, 5e-324, 1e300])
+def test_rms_norm_and_its_gradients_at_any_size(rng, dtype, size, eps):
+    x, gain, grad = (rng.uniform(0.5, 1, 5).astype(dtype) for _ in range(3))
+    x = np.array([1, -1, 1, -1, 1], dtype) * x * dtype(size)
+    dx, dgain = norm_backward_exact(x, gain, grad, eps)
+    forward = [n * h / g for n, h, g in zip(dgain, exact(gain), exact(grad), strict=True)]
+    with np.errstate(all="raise"):
+        found = rms_norm(x[None], gain, eps), *rms_norm_backward(x[None], gain, grad[None], eps)
+    for got, wanted in zip(found, (forward, dx, dgain), strict=True):
+        assert got.dtype == dtype
+        largest, info = max(map(abs, wanted)), np.finfo(dtype)
+        bound = 40 * epsilon(dtype) * largest + exact_number(info.tiny)
+        if largest < exact_number(info.max):  # else it is infinite
+            assert_within(got.ravel(), wanted, [bound] * 5)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("eps", [1e-5, 1e-50, 5e-324])
+def test_a_row_of_zeros_stays_one(dtype, eps):
+    zeros, ones = np.zeros((2, 3), dtype), np.ones(3, dtype)
+    with np.errstate(all="raise"):
+        assert not rms_norm(zeros, ones, eps).any()
+        dx, dgain = rms_norm_backward(zeros, ones, zeros, eps)
+    assert not dx.any() and not dgain.any()
+
+
+def test_the_gradients_of_a_norm_at_sizes_whose_squares_overflow():
+    for dtype, size in ((np.float64, 1e200), (np.float32, 1e19), (np.float32, 1e30)):
+        x = np.array([[3, 4], [0.3, 0.4]], dtype) * np.array([[size], [1]], dtype)
+        _, dgain = rms_norm_backward(x, np.ones(2), np.ones((2, 2)))
+        np.testing.assert_allclose(dgain, [1.697, 2.263], atol=1e-3)
 
 
 def test_feed_forward_backward(rng):

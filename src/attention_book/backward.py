@@ -6,7 +6,12 @@ gradients with respect to the arguments, each in the shape of its argument.
 
 import numpy as np
 
-from attention_book.block_parts import check_feed_forward, check_gain, check_matrices
+from attention_book.block_parts import (
+    check_feed_forward,
+    check_gain,
+    check_matrices,
+    in_norm_type,
+)
 from attention_book.dot_products import product, quiet, scores
 from attention_book.stable_softmax import softmax
 from attention_book.validation import (
@@ -248,13 +253,25 @@ def rms_norm_backward(x, gain, grad, eps=1e-5):
 
 def through_norm(x, gain, grad, eps):
     """Return the gradients for ``x`` and ``gain`` of arrays that are known to fit."""
-    d_model = x.shape[-1]
-    root = np.sqrt(np.square(x).sum(axis=-1, keepdims=True) / (d_model or 1) + x.dtype.type(eps))
-    normed = x / root
-    weighted = grad * gain                                                   # h = g ⊙ gain
-    mean = (weighted * normed).sum(axis=-1, keepdims=True) / (d_model or 1)  # (1/d) Σ h n
-    dx = (weighted - normed * mean) / root
-    return dx, as_rows(grad * normed).sum(axis=0)
+    dtype, d_model = x.dtype, x.shape[-1] or 1
+    x, gain, grad = in_norm_type(eps, x, gain, grad)
+    unit = _unit(x, eps)
+    part = x * unit
+    mean_square = np.square(part).sum(axis=-1, keepdims=True) / d_model
+    root = np.sqrt(mean_square + x.dtype.type(eps) * unit * unit)
+    normed = part / root
+    weighted = grad * gain                                              # h = g ⊙ gain
+    mean = (weighted * normed).sum(axis=-1, keepdims=True) / d_model    # (1/d) Σ h n
+    dx = (weighted - normed * mean) / root * unit
+    return tuple(d.astype(dtype, copy=False) for d in (dx, as_rows(grad * normed).sum(axis=0)))
+
+
+def _unit(x, eps):
+    """Return powers of two: no square of a row times its own overflows, and none costs a digit."""
+    if eps >= np.finfo(x.dtype).tiny and np.isfinite(np.vdot(x, x)):
+        return x.dtype.type(1)
+    size = np.abs(x).max(axis=-1, keepdims=True, initial=eps**0.5)
+    return np.ldexp(x.dtype.type(1), -np.frexp(size)[1])
 
 
 @quiet

@@ -56,11 +56,13 @@ def rms_norm(x, gain, eps=1e-5):
     eps = check_positive("eps", eps)
     x, gain = same_type(x, gain)
     dtype, d_model = x.dtype, x.shape[-1]
-    x, gain = in_working_type(x, gain)
-    largest = np.abs(x).max(axis=-1, keepdims=True, initial=1)  # no square of a part overflows
+    x, gain = in_norm_type(eps, x, gain)
+    least = 1 if eps >= np.finfo(x.dtype).tiny else eps**0.5
+    largest = np.abs(x).max(axis=-1, keepdims=True, initial=least)  # no square of a part overflows
     part = x / largest
+    part_eps = eps / largest**2 if least == 1 else np.square(least / largest)
     mean_square = np.square(part).sum(axis=-1, keepdims=True) / (d_model or 1)
-    return (part / np.sqrt(mean_square + eps / largest**2) * gain).astype(dtype, copy=False)
+    return (part / np.sqrt(mean_square + part_eps) * gain).astype(dtype, copy=False)
 
 
 @quiet
@@ -143,6 +145,15 @@ def feed_forward(x, w_gate, w_up, w_down):
     up = product(x, w_up)
     result = product(silu(gate) * up, w_down)  # (..., n, d_out)
     return result.astype(arrays[0].dtype, copy=False)
+
+
+def in_norm_type(eps, *arrays):
+    """Return the arrays in the type to compute a norm in, one that holds ``eps``."""
+    arrays = in_working_type(*arrays)
+    info = np.finfo(arrays[0].dtype)
+    if info.tiny <= eps <= info.max:
+        return arrays
+    return tuple(array.astype(np.result_type(array, np.float64), copy=False) for array in arrays)
 
 
 def check_gain(name, gain, x):
