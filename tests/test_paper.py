@@ -76,6 +76,13 @@ def test_pictures_of_an_output_share_rows(sizes, widths):
     assert [one["style"] for one in page.select("img")] == [f"width: {one}px" for one in widths]
 
 
+def test_a_signature_is_one_line():
+    page = on_paper('<dl><dt class="sig"><span>f</span><span>(</span>\n<span class="sig-lines">\n'
+                    "<span><em>x</em>,</span>\n<span><em>n=1</em>,</span>\n</span>\n"
+                    "<span>)</span></dt></dl>")
+    assert page.dt.get_text() == "f(x,\nn=1)"
+
+
 def test_a_line_that_announces_stays_with_what_follows():
     page = on_paper("<p>See:</p><p>Seen.</p>")
     assert [one.get("class") for one in page.find_all("p")] == [["ab-lead"], None]

@@ -39,6 +39,8 @@ def on_paper(article):
         caption.insert(0, STILL)
     for figure in article.select(".ab-figure"):
         set_in_rows(figure.select("img[width]"))
+    for parameters in article.select("dt.sig .sig-lines"):
+        join_lines(parameters)
     open_folds(article)
     keep_together(article)
 
@@ -88,6 +90,17 @@ def open_folds(article):
         text = " ".join(shown.get_text(" ").split())
         label.replace_with(made(f'<p class="label">{text.removeprefix("Show the ")}</p>'))
         fold.name, fold.attrs = "div", {"class": ["opened"]}
+
+
+def join_lines(parameters):
+    """Write a signature that has a parameter a line as one line, without its last comma."""
+    for space in (parameters.previous_sibling, parameters.next_sibling,
+                  parameters.contents[0], parameters.contents[-1]):
+        if not space.strip():
+            space.extract()
+    last = parameters.contents[-1].contents[-1]
+    last.replace_with(last.rstrip(","))
+    parameters.unwrap()
 
 
 def set_in_rows(pictures):
