@@ -35,8 +35,9 @@ def shown(text):
 
 def test_without_proofs_the_page_says_so_for_each(folder):
     marks = [name for name, _ in proof_pages.MARK.findall(PAGE)]
-    assert len(marks) == 8
-    assert shown(PAGE).count("Not checked in this build") == len(marks) - 1  # but the versions
+    assert len(marks) == 9
+    assert shown(PAGE).count("Not checked in this build") == len(marks) - 2
+    assert shown(PAGE).count("| not in this build: `make ") == len(marks) - 2
     assert "| numpy |" in shown(PAGE)
 
 
@@ -118,3 +119,27 @@ def test_a_suite_is_noted_with_its_verdict_and_in_its_order(folder):
     assert [(row["name"], row["verdict"]) for row in rows] == [("lint", "passed"),
                                                               ("unit", "passed")]
     assert f"| `unit` | {unit.proves} | passed | 3 s | 20" in shown("<!-- proof: suites -->")
+
+
+def test_the_summary_says_what_came_of_each_check(folder):
+    row = {"held": 8, "compared": 9, "claims": 3}
+    proof_pages.save("notebooks", {"notebooks": {"a": row, "b": row}})
+    proof_pages.save("suites", {"suites": [{"verdict": "passed"}, {"verdict": "failed"}]})
+    proof_pages.save("exercises", {"exercises": [
+        {"ways": 1200, "rejected": 1100, "named": 1000, "variants": 40, "accepted": 39}]})
+    for name, content in {
+        "benchmarks": {"rows": [
+            {"median": 1, "at_most": 2, "at_least": None},
+            {"median": 1, "at_most": None, "at_least": 2},
+            {"median": 1, "at_most": None, "at_least": None}]},
+        "model": {"texts": [{"same": True}, {"same": False}]},
+        "training": {"runs": [{"holds": True}] * 3},
+    }.items():
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    table = shown("<!-- proof: summary -->")
+    for result in ("2 chapters: 16 of 18 cells as stored, 6 claims", "1 of 2 passed",
+                   "1 exercises: of 1,200 wrong answers 1,100 rejected and 1,000 named, "
+                   "of 40 right ones 39 accepted", "1 of 2 aims reached", "1 of 2 texts the same",
+                   "3 of 3 trainings as the chapter says"):
+        assert f"| {result} | 20" in table
+    assert "| not in this build: `make verify-libraries` | |" in table

@@ -216,7 +216,12 @@ def test_missing_encoding_is_found(code, n_faults):
 def test_one_version():
     version = attention_book.__version__
     assert tomllib.loads(text("pyproject.toml"))["project"]["version"] == version
-    assert yaml.safe_load(text("CITATION.cff"))["version"] == version
+    citation = yaml.safe_load(text("CITATION.cff"))
+    assert citation["version"] == version
+    page = text("book/using_the_book.md").partition("## Cite and reuse")[2]
+    for part in (citation["authors"][0]["name"], citation["title"], f"version {version}",
+                 str(citation["date-released"].year)):
+        assert page.count(part) == 2, "once to read, once to copy"
     assert re.findall(r"^## (\d\S*)", text("CHANGELOG.md"), re.MULTILINE)[0] == version
 
 

@@ -93,7 +93,7 @@ def copy_mathjax(app, error):
 def quote_pages(app, pagename, templatename, context, doctree):
     """Let the search quote what pages say, without the theme's own lists and buttons."""
     if pagename == "search":
-        app.add_js_file("search_summary.js")
+        app.add_js_file("search_results.js")
 
 
 def setup(app):

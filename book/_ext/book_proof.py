@@ -26,6 +26,57 @@ def seconds(number):
     return f"{number:.0f} s" if number < 100 else f"{number / 60:.1f} min"
 
 
+def summary(load, run):
+    """Write a line for each kind of check: what came of it and when, or how to run it."""
+    lines = ["| checked | result | when |", "| --- | --- | --- |"]
+    for name, (what, result) in GLANCE.items():
+        content = load(name)
+        lines.append(f"| {what} | {result(content)} | {day(content['when'])} |" if content
+                     else f"| {what} | not in this build: `{run[name]}` | |")
+    return "\n".join(lines)
+
+
+def notebooks_glance(content):
+    rows = content["notebooks"].values()
+    held, compared, claims = (sum(row[key] for row in rows)
+                              for key in ("held", "compared", "claims"))
+    return (f"{len(content['notebooks'])} chapters: {held} of {compared} cells as stored, "
+            f"{claims} claims")
+
+
+def suites_glance(content):
+    verdicts = [row["verdict"] for row in content["suites"]]
+    return f"{verdicts.count('passed')} of {len(verdicts)} passed"
+
+
+def exercises_glance(content):
+    total = {key: sum(row[key] for row in content["exercises"])
+             for key in ("ways", "rejected", "named", "variants", "accepted")}
+    return (f"{len(content['exercises'])} exercises: of {total['ways']:,} wrong answers "
+            f"{total['rejected']:,} rejected and {total['named']:,} named, of "
+            f"{total['variants']} right ones {total['accepted']} accepted")
+
+
+def benchmarks_glance(content):
+    aims = [aim(row).endswith("reached") for row in content["rows"] if aim(row)]
+    return f"{sum(aims)} of {len(aims)} aims reached"
+
+
+def model_glance(content):
+    same = sum(row["same"] for row in content["texts"])
+    return f"{same} of {len(content['texts'])} texts the same"
+
+
+def training_glance(content):
+    held = sum(run["holds"] for run in content["runs"])
+    return f"{held} of {len(content['runs'])} trainings as the chapter says"
+
+
+def libraries_glance(content):
+    same = content["calls"] - content["different"]
+    return f"{same} of {content['calls']} calls as shown"
+
+
 def notebooks(content):
     """Write a line for each chapter, and their sum."""
     rows = content["notebooks"]
@@ -126,5 +177,16 @@ def versions():
     return "\n".join(lines)
 
 
+GLANCE = {
+    "notebooks": ("[stored outputs](#every-output-compared)", notebooks_glance),
+    "suites": ("[suites of checks](#the-suites-of-checks)", suites_glance),
+    "exercises": ("[checks of the exercises](#the-exercises-checks-checked)", exercises_glance),
+    "benchmarks": ("[speed and memory](#speed-and-memory)", benchmarks_glance),
+    "model": ("[the real model](#the-real-model-against-another-implementation), "
+              "against transformers", model_glance),
+    "training": ("[training](#training-against-another-implementation), against PyTorch "
+                 "and with other seeds", training_glance),
+    "libraries": ("[other libraries](#other-libraries)", libraries_glance),
+}
 TABLES = {"notebooks": notebooks, "suites": suites, "benchmarks": benchmarks, "model": model,
           "training": training, "libraries": libraries}

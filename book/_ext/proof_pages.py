@@ -113,6 +113,8 @@ def show_proof(app, docname, source):
         name, kind = mark[1], mark[2] or mark[1]
         if name == "versions":
             return book_proof.versions()
+        if name == "summary":
+            return book_proof.summary(load, RUN)
         content = load(name)
         return NOT_CHECKED.format(RUN[name]) if content is None else TABLES[kind](content)
 
