@@ -1,5 +1,6 @@
 """Backward passes: each against finite differences in float64, and in every floating type."""
 
+import math
 from functools import partial
 
 import numpy as np
@@ -252,6 +253,19 @@ def test_the_loss_is_right_where_probabilities_underflow():
     assert next_token_loss(logits, [0, 1]) == 2000
     loss, dlogits = next_token_loss_backward(logits, [0, 1])
     assert loss == 2000 and dlogits.tolist() == [[1, -1], [0, 0]]
+
+
+@pytest.mark.parametrize("row, loss", [
+    ([np.inf, np.inf], math.log(2)),  # as in a softmax: shared equally
+    ([np.inf, 0], math.inf), ([0, np.inf], 0), ([-np.inf, 0], 0), ([0, -np.inf], math.inf),
+    ([-np.inf, -np.inf], math.inf),  # nothing has any probability
+    ([np.nan, 0], math.nan), ([np.nan, np.inf], math.nan),
+])
+def test_the_loss_of_infinite_logits_is_that_of_their_softmax(row, loss):
+    logits = np.array([row, [np.nan, np.inf]])  # what the last row holds does not count
+    with np.errstate(all="raise"):
+        found = next_token_loss(logits, [0, 1]), next_token_loss_backward(logits, [0, 1])[0]
+    np.testing.assert_allclose(found, loss, rtol=1e-15)
 
 
 def drawn(rng, dtype):

@@ -123,6 +123,14 @@ def test_silu_far_below_zero_is_zero():
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
+def test_silu_of_infinities_is_the_limit_and_nan_stays(dtype):
+    with np.errstate(all="raise"):
+        got = silu(np.array([-np.inf, np.inf, np.nan, np.finfo(dtype).min], dtype))
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, [0, np.inf, np.nan, 0])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
 def test_feed_forward_equals_loops(rng, dtype):
     arrays = [rng.normal(size=shape).astype(dtype) for shape in ((5, 7), (7, 3), (7, 3), (3, 2))]
     with np.errstate(all="raise"):

@@ -79,7 +79,7 @@ def silu(x):
     Returns
     -------
     ndarray
-        In the shape and the floating type of ``x``.
+        In the shape and the floating type of ``x``. Of −inf, the limit 0; NaN stays.
 
     Raises
     ------
@@ -99,6 +99,7 @@ def silu(x):
     x = check_floating("x", x, "(..., n)", min_axes=1)
     dtype = x.dtype
     x, = in_working_type(x)
+    x = np.maximum(x, np.finfo(x.dtype).min)  # of −inf, 0 times infinity would be NaN
     result = x * np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
     return result.astype(dtype, copy=False)
 

@@ -27,7 +27,9 @@ def next_token_loss(logits, tokens):
     -------
     float
         In nats, over all positions of all samples: 0 for a model that is certain and right,
-        ``log(n_vocab)`` for one that guesses.
+        ``log(n_vocab)`` for one that guesses. Infinite logits count as in :func:`softmax`: +inf has
+        all the probability, shared equally if there are several, and among −inf alone no token has
+        any, so that the loss is infinite. NaN gives NaN.
 
     Raises
     ------
