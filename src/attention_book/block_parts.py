@@ -99,7 +99,8 @@ def silu(x):
     x = check_floating("x", x, "(..., n)", min_axes=1)
     dtype = x.dtype
     x, = in_working_type(x)
-    x = np.maximum(x, np.finfo(x.dtype).min)  # of −inf, 0 times infinity would be NaN
+    if np.fmin.reduce(x, axis=None, initial=0) == -np.inf:  # 0 times infinity would be NaN
+        x = np.maximum(x, np.finfo(x.dtype).min)
     result = x * np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
     return result.astype(dtype, copy=False)
 
