@@ -11,12 +11,13 @@ import sys
 import threading
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import attention_book
-from attention_book.exercises import Exercise, Mistake, Result, catalogue, check
+from attention_book.exercises import Exercise, Mistake, Result, catalogue, check, findings
 from attention_book.exercises.guard import Runner
 from attention_book.exercises.judging import judge
 from attention_book.exercises.limits import MemoryLimit, Watch
@@ -213,6 +214,14 @@ def test_an_unfinished_function_warns_of_nothing(answer, recwarn):
 ])
 def test_other_forms_of_a_right_result_pass(answer):
     assert diagnosis(answer) is None
+
+
+@pytest.mark.parametrize(("values", "words"), [
+    ([1.0, np.cos(np.pi / 2)], "got 0.5, wanted 0"), ([0.0, 6e-17], "got 0.5, wanted 6e-17")])
+def test_what_rounding_leaves_of_a_zero_is_called_zero(values, words):
+    part = SimpleNamespace(family="float", values=np.array(values))
+    exercise = SimpleNamespace(predicts=False)
+    assert findings._apart(exercise, 0.5, part.values[1], part) == words
 
 
 def test_the_first_difference_is_told():

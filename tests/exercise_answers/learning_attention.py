@@ -337,6 +337,7 @@ WRONG = {
         (0.4, "one-guess-too-many"),
         (2 / 3, "share-of-the-known"),
         (0, "nothing-to-guess"),
+        (33.33, "in-percent"),
         (1, "guesses-everywhere"),
         (0.5, None),
     ],

@@ -66,6 +66,13 @@ PREDICT_REPEATED_LOSS = prediction(
             step="the mean",
         ),
         Mistake(
+            id="in-percent",
+            seen="The share is right in percent; it is wanted as a part of 1.",
+            question="How much is the whole, if half of it is 0.5?",
+            ways=(100 / 3, 33.3, 33.33, 33, 33.333),
+            step="the mean",
+        ),
+        Mistake(
             id="nothing-to-guess",
             seen="Everything was taken for known.",
             question="From where could the model know the second token of the text?",
