@@ -1,5 +1,6 @@
 """Training: the gradients of a whole decoder, Adam, batches, and that a model learns."""
 
+import copy
 import math
 from functools import partial
 
@@ -141,6 +142,54 @@ def test_what_adam_refuses_leaves_it_as_it_was():
     assert adam.steps == 1 and set(adam.means) == {"w"}
 
 
+ONES = np.ones(2)
+LATER = {  # of the second weight, so that the first could have been moved already
+    "weights in a list": ({"b": [1.0, 1.0]}, {}, TypeError, "weights: b", "list"),
+    "weights in words": ({"b": np.array(["1", "2"])}, {}, TypeError, "weights: b", "text"),
+    "whole weights": ({"b": np.array([1, 2])}, {}, TypeError, "weights: b", "int64"),
+    "complex weights": ({"b": ONES + 0j}, {}, TypeError, "weights: b", "complex"),
+    "no weight": ({"b": None}, {}, TypeError, "weights: b", "None"),
+    "gradients in a list": ({}, {"b": [1.0, 1.0]}, TypeError, "gradients: b", "list"),
+    "gradients in words": ({}, {"b": np.array(["x", "y"])}, TypeError, "gradients: b", "text"),
+    "complex gradients": ({}, {"b": ONES + 1j}, TypeError, "gradients: b", "complex"),
+    "objects": ({}, {"b": np.array([1, None])}, TypeError, "gradients: b", "object"),
+    "booleans": ({}, {"b": ONES == 1}, TypeError, "gradients: b", "bool"),
+    "no gradient": ({}, {"b": None}, TypeError, "gradients: b", "None"),
+    "masked": ({}, {"b": np.ma.array(ONES, mask=[0, 1])}, TypeError, "gradients: b", "masked"),
+    "NaN": ({}, {"b": ONES * np.nan}, ValueError, "gradients: b", "NaN"),
+    "squares overflow": ({}, {"b": ONES * 1e200}, ValueError, "gradients: b", "1e+200"),
+    "other names": ({2: ONES}, {"c": ONES}, ValueError, "gradients", "other names"),
+    "a name more": ({}, {2: ONES}, ValueError, "gradients", "(2)"),
+    "another shape": ({}, {"b": np.ones((2, 1))}, ValueError, "b", "shapes"),
+    "half eps": ({"b": ONES.astype(np.float16)}, {"b": ONES.astype(np.float16)}, ValueError, "eps",
+                 "1e-08"),
+}
+
+
+@pytest.mark.parametrize("fault", LATER)
+@pytest.mark.parametrize("begun", [False, True])
+def test_adam_is_unchanged_whatever_it_refuses(fault, begun):
+    weights, gradients, error, name, came = LATER[fault]
+    good, adam = {"a": ONES, "b": ONES}, Adam()
+    if begun:
+        adam.step(good, good)
+    before = copy.deepcopy(vars(adam))
+    with pytest.raises(error) as caught:
+        adam.step({**good, **weights}, {**good, **gradients})
+    argument, _, rest = str(caught.value).partition(": got ")
+    assert argument == name and came in rest and "; wanted " in rest, caught.value
+    np.testing.assert_equal(vars(adam), before)
+
+
+def test_adam_takes_what_is_a_number_or_of_whole_numbers():
+    got = Adam(0.5).step({"a": np.float32(3), 0: np.ones(2)},
+                         {"a": np.float32(2), 0: np.array([-3, 10**15])})
+    assert got["a"].dtype == np.float32 and abs(got["a"] - 2.5) < 1e-6
+    np.testing.assert_allclose(got[0], [1.5, 0.5])
+    half = {"w": np.array([1, 2], np.float16)}
+    assert Adam(0.5, eps=1e-3).step(half, {"w": half["w"] * 0})["w"].tolist() == [1, 2]
+
+
 def test_training_is_lazy_and_the_same_seed_gives_the_same(rng):
     model, asked = decoder(rng, np.float32), []
     old = {name: w.copy() for name, w in named_weights(model).items()}
@@ -247,7 +296,12 @@ CASES = [
     (partial(Adam, 0), ValueError, "rate", "0", "above 0", ""),
     (partial(Adam, "fast"), TypeError, "rate", "str", "real number", ""),
     (partial(Adam, beta_mean=1), ValueError, "beta_mean", "1", "below 1", "past"),
-    (partial(Adam, beta_square=-0.1), ValueError, "beta_square", "-0.1", "above 0", ""),
+    (partial(Adam, beta_square=-0.1), ValueError, "beta_square", "-0.1", "from 0 to below 1", ""),
+    *((partial(Adam, beta_mean=bad), TypeError, "beta_mean", came, "from 0 to below 1", "past")
+      for bad, came in ((None, "None"), ("", "str"), (False, "False"), ([], "list"), (0j, "0j"))),
+    (partial(Adam, beta_square=1 - 1e-20), ValueError, "beta_square", "1", "below 1", ""),
+    (partial(Adam, beta_mean=math.nan), ValueError, "beta_mean", "nan", "below 1", ""),
+    (partial(Adam, beta_mean=10**400), ValueError, "beta_mean", "0", "below 1", ""),
     (partial(Adam, eps=0), ValueError, "eps", "0", "above 0", ""),
     (partial(ADAM.step, [1], {}), TypeError, "weights", "list", "a dict", ""),
     (partial(ADAM.step, {"w": X}, {"w": X[0]}),
@@ -256,7 +310,9 @@ CASES = [
      "finite", "smaller rate"),
     (partial(train, None, [], ADAM), TypeError, "decoder", "None", "a Decoder", ""),
     (partial(train, MODEL, 5, ADAM), TypeError, "batches", "5", "arrays of tokens", ""),
-    (partial(train, MODEL, [], 0.1), TypeError, "optimiser.step", "None", "Adam", ""),
+    (partial(train, MODEL, [], 0.1), TypeError, "optimiser", "0.1", "Adam", ""),
+    (partial(train, MODEL, [], Adam), TypeError, "optimiser", "the class Adam", "Adam(rate)", ""),
+    (partial(train, Decoder, [], ADAM), TypeError, "decoder", "type", "a Decoder", ""),
     (partial(repeated_tokens, 0, 1, 5, n_vocab=7, periods=3), TypeError, "rng", "0", "Gen", ""),
     (partial(REPEATED, 0, 5, n_vocab=7, periods=3), ValueError, "n_samples", "0", "least 1", ""),
     (partial(REPEATED, 2, 1, n_vocab=7, periods=3), ValueError, "n", "1", "at least 2", ""),

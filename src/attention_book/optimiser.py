@@ -1,8 +1,10 @@
 """Adam: how far to move each weight, from its gradients so far."""
 
+import numbers
+
 import numpy as np
 
-from attention_book.validation import check_positive, complain, describe
+from attention_book.validation import as_array, check_positive, complain, describe
 
 
 class Adam:
@@ -67,13 +69,19 @@ class Adam:
         Parameters
         ----------
         weights, gradients : dict of str to ndarray
-            Each weight and its gradient, under the same names and in the same shapes as at the
-            steps before. Nothing is written to them.
+            Each weight, of a floating type, and its gradient, under the same names and in the same
+            shapes as at the steps before. Nothing is written to them.
 
         Returns
         -------
         dict of str to ndarray
             New arrays, in the weights' types.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not what is asked for above; if a gradient is not finite, or too large
+            for its square to fit its type. The optimiser is then unchanged.
         """
         self._check(weights, gradients)
         self.steps += 1
@@ -100,23 +108,48 @@ class Adam:
         known = set(self.means) or set(weights)
         if not set(weights) == set(gradients) == known:
             odd = set(weights) ^ set(gradients) or set(weights) ^ known
-            complain(ValueError, "gradients", f"other names than the weights' ({min(odd)})",
+            first = min(map(str, odd))
+            complain(ValueError, "gradients", f"other names than the weights' ({first})",
                      "one gradient for each weight, the same weights at each step")
         for name, w in weights.items():
-            shapes = {np.shape(w), np.shape(gradients[name]),
-                      np.shape(self.means.get(name, w))}
+            g = gradients[name]
+            _check_array(f"weights: {name}", w, "f", "an array of a floating type",
+                         "A step is a fraction: whole numbers need .astype(float).")
+            _check_array(f"gradients: {name}", g, "fiu", "an array of real numbers")
+            shapes = {w.shape, g.shape, np.shape(self.means.get(name, w))}
             if len(shapes) > 1:
                 complain(ValueError, name, f"shapes {sorted(shapes)}",
                          "one shape for a weight and its gradients")
-            if not np.isfinite(gradients[name]).all():
-                complain(ValueError, f"gradients: {name}", "NaN or infinity", "finite numbers",
-                         "Has the training run away? Try a smaller rate.")
+            self._check_sizes(f"gradients: {name}", g)
+
+    def _check_sizes(self, name, g):
+        """Complain unless everything that is computed from a gradient fits its type."""
+        info = np.finfo(np.result_type(g, 0.0))
+        largest, hint = np.abs(g).max(initial=0), "Has the training run away? Try a smaller rate."
+        if not np.isfinite(largest):
+            complain(ValueError, name, "NaN or infinity", "finite numbers", hint)
+        if largest > info.max**0.5:
+            complain(ValueError, name, f"{largest:.3g}", f"numbers whose squares fit {info.dtype}",
+                     hint)
+        for option, value in ("rate", self.rate), ("eps", self.eps):
+            if not info.tiny <= value <= info.max:
+                complain(ValueError, option, value, f"a number that {info.dtype} holds",
+                         "That is the gradients' type.")
+
+
+def _check_array(name, array, kinds, wanted, cause=""):
+    """Complain unless ``array`` is one already, and of a kind that is asked for."""
+    if not isinstance(array, np.ndarray | np.generic):
+        complain(TypeError, name, describe(array), wanted, "np.array makes one of a list.")
+    if as_array(name, array, wanted).dtype.kind not in kinds:
+        complain(TypeError, name, describe(array), wanted, cause)
 
 
 def _check_share(name, value):
     """Return ``value`` as a float from 0 to below 1."""
-    value = check_positive(name, value) if value else 0.0
-    if value >= 1:
-        complain(ValueError, name, value, "a number from 0 to below 1",
-                 "It is how much of the past is kept.")
-    return value
+    wanted, cause = "a number from 0 to below 1", "It is how much of the past is kept."
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        complain(TypeError, name, describe(value), wanted, cause)
+    if not 0 <= value < 1 or float(value) == 1:
+        complain(ValueError, name, value, wanted, cause)
+    return float(value)

@@ -12,7 +12,7 @@ from attention_book.decoder_backward import (
     with_weights,
 )
 from attention_book.decoder_checks import check_tokens
-from attention_book.validation import check_callable, check_count, complain, describe
+from attention_book.validation import check_count, complain, describe
 
 # What the chapter trains: in full, and with shorter batches where there is one slow thread, as in a
 # browser. tools/verify_training.py says of both what holds for several seeds.
@@ -74,10 +74,18 @@ def train(decoder, batches, optimiser):
     20 0.6
     """
     check_decoder(decoder)
-    check_callable("optimiser.step", getattr(optimiser, "step", None), "an optimiser: Adam(rate)")
+    _check_optimiser(optimiser)
     if not np.iterable(batches):
         complain(TypeError, "batches", describe(batches), "arrays of tokens, one after the other")
     return _steps(decoder, batches, optimiser)
+
+
+def _check_optimiser(optimiser):
+    if isinstance(optimiser, type) or not callable(getattr(optimiser, "step", None)):
+        came = describe(optimiser)
+        if isinstance(optimiser, type):
+            came = f"the class {optimiser.__name__}"
+        complain(TypeError, "optimiser", came, "an optimiser: Adam(rate)")
 
 
 def _steps(decoder, batches, optimiser):
