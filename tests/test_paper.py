@@ -83,9 +83,9 @@ def test_a_signature_is_one_line():
     assert page.dt.get_text() == "f(x,\nn=1)"
 
 
-def test_a_line_that_announces_stays_with_what_follows():
-    page = on_paper("<p>See:</p><p>Seen.</p>")
-    assert [one.get("class") for one in page.find_all("p")] == [["ab-lead"], None]
+def test_a_line_that_announces_and_a_short_paragraph_are_marked():
+    page = on_paper(f"<p>See:</p><p>Seen.</p><p>{'Long. ' * 60}</p>")
+    assert [one.get("class") for one in page.find_all("p")] == [["ab-lead"], ["ab-short"], None]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")),

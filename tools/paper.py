@@ -13,7 +13,8 @@ GAP = 12  # between two pictures of a row
 TALLEST = 460  # a picture alone: 122 mm
 TALL = 416  # one of several: 110 mm
 SMALLEST = 0.55  # of its own size: a picture's letters must remain readable
-LONG = 15  # lines: longer output may go on on the next page
+LONG = 15  # lines or rows: longer output, or a longer table, may go on on the next page
+SHORT = 285  # characters, three lines: such a paragraph would leave one alone
 # What a page has for the screen alone.
 ON_SCREEN = ("script, .launch, .headerlink, .prev-next-footer, .copybtn, .ab-dark, #term-tip, "
              ".tag_hide-input details.hide, .pst-js-only, .toctree-wrapper")
@@ -124,12 +125,18 @@ def scale_in(n_rows, sizes):
 def keep_together(article):
     """Mark what paper.css must know to break pages well."""
     for line in article.find_all("p"):
-        if line.get_text().rstrip().endswith(":"):
-            line["class"] = [*line.get("class", []), "ab-lead"]
+        text = line.get_text().strip()
+        if text.endswith(":"):
+            mark(line, "ab-lead")
+        elif len(text) < SHORT:
+            mark(line, "ab-short")
     for output in article.select(".cell_output pre"):
         if output.get_text().strip().count("\n") >= LONG:
-            output["class"] = [*output.get("class", []), "long"]
-            output.find_parent(class_="cell")["class"].append("with-long")
+            mark(output.find_parent(class_="cell"), "ab-long")
     for table in article.select("table"):
         if len(table.select("tbody tr")) <= LONG:
-            table["class"] = [*table.get("class", []), "short"]
+            mark(table, "ab-short")
+
+
+def mark(node, name):
+    node["class"] = [*node.get("class", []), name]
