@@ -530,7 +530,7 @@ CASES = [
     ({"mask": causal_mask(7), "cache": cached(3)}, ValueError, "mask", "(7, 7)", "(2, 7, 10)",
      "causal_mask"),
     ({"cache": 5}, TypeError, "cache", "5", "a KVCache, or None", ""),
-    ({"cache": KVCache}, TypeError, "cache", "type type", "a KVCache, or None", ""),
+    ({"cache": KVCache}, TypeError, "cache", "the class KVCache", "a KVCache, or None", ""),
     ({"cache": cached(dtype=np.float32)}, TypeError, "cache", "float32", "float64", "dtype=np."),
     ({"cache": cached(batch_shape=())}, ValueError, "cache", "(3, 0, 5)", "(2, 3, 0, 5)",
      "batch_shape"),

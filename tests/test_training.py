@@ -312,7 +312,7 @@ CASES = [
     (partial(train, MODEL, 5, ADAM), TypeError, "batches", "5", "arrays of tokens", ""),
     (partial(train, MODEL, [], 0.1), TypeError, "optimiser", "0.1", "Adam", ""),
     (partial(train, MODEL, [], Adam), TypeError, "optimiser", "the class Adam", "Adam(rate)", ""),
-    (partial(train, Decoder, [], ADAM), TypeError, "decoder", "type", "a Decoder", ""),
+    (partial(train, Decoder, [], ADAM), TypeError, "decoder", "the class Decoder", "a Decoder", ""),
     (partial(repeated_tokens, 0, 1, 5, n_vocab=7, periods=3), TypeError, "rng", "0", "Gen", ""),
     (partial(REPEATED, 0, 5, n_vocab=7, periods=3), ValueError, "n_samples", "0", "least 1", ""),
     (partial(REPEATED, 2, 1, n_vocab=7, periods=3), ValueError, "n", "1", "at least 2", ""),

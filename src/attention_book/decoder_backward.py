@@ -17,8 +17,8 @@ from attention_book.masks import causal_mask
 from attention_book.multi_head import merge_heads, split_heads
 from attention_book.positions import cosine_and_sine, turn
 from attention_book.stable_softmax import softmax
-from attention_book.transformer import Decoder
-from attention_book.validation import complain, describe
+from attention_book.transformer import Decoder, check_is_decoder
+from attention_book.validation import complain
 
 
 @quiet
@@ -159,8 +159,7 @@ def _angles(decoder, n):
 
 def check_decoder(decoder):
     """Return a decoder, if it is one that can be trained."""
-    if not isinstance(decoder, Decoder):
-        complain(TypeError, "decoder", describe(decoder), "a Decoder")
+    check_is_decoder(decoder)
     if decoder.heads["n_kv_heads"] != decoder.heads["n_heads"]:
         complain(ValueError, "decoder", f"{decoder.heads['n_kv_heads']} heads of keys and values",
                  f"as many as of queries, {decoder.heads['n_heads']}")

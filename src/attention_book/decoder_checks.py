@@ -3,6 +3,8 @@
 import numpy as np
 
 from attention_book.block_parts import check_feed_forward, check_gain, check_matrices
+from attention_book.kv_cache import KVCache
+from attention_book.multi_head import check_is_cache
 from attention_book.validation import (
     as_array,
     check_callable,
@@ -105,6 +107,9 @@ def check_caches(caches, n_blocks):
         came = f"{len(caches)} of them" if isinstance(caches, list | tuple) else describe(caches)
         complain(TypeError, "caches", came, f"a list of {n_blocks} caches, one for each block",
                  "decoder.new_caches() makes them.")
+    for i, cache in enumerate(caches):
+        if not isinstance(cache, KVCache):  # nor anything that can do the same
+            check_is_cache(f"caches[{i}]", cache, "a KVCache", "decoder.new_caches() makes them.")
     if len({id(cache) for cache in caches}) < n_blocks:
         complain(ValueError, "caches", "the same cache for several blocks",
                  "one for each block", "decoder.new_caches() makes them.")

@@ -4,6 +4,7 @@ import numpy as np
 
 from attention_book.decoder_checks import check_tokens
 from attention_book.single_head import attention
+from attention_book.transformer import check_is_decoder
 from attention_book.validation import (
     check_callable,
     check_count,
@@ -47,6 +48,7 @@ def attention_weights(decoder, tokens, *, off=()):
     >>> attention_weights(decoder, [3, 1, 4]).shape
     (2, 4, 3, 3)
     """
+    check_is_decoder(decoder)
     tokens = check_tokens("tokens", tokens, len(decoder.embedding))
     *leading, n = tokens.shape
     found = []
@@ -100,6 +102,7 @@ def without_heads(decoder, heads, attend=attention):
     >>> np.allclose(decoder.logits([3, 1, 4], attend=rest), whole)
     False
     """
+    check_is_decoder(decoder)
     n_heads, n_kv_heads = decoder.heads["n_heads"], decoder.heads["n_kv_heads"]
     check_callable("attend", attend, "a function, called as attend(q, k, v, mask=mask)")
     kept = np.ones((len(decoder.blocks), n_heads), bool)

@@ -299,10 +299,16 @@ def _check_divisible(name, length, heads, n_heads):
                  "Every head gets as many features.")
 
 
+def check_is_cache(name, cache, wanted, cause=""):
+    """Complain unless ``cache`` can do what is asked of one."""
+    parts = "__len__", "append", "truncate", "keys", "values", "capacity", "dtype"
+    if isinstance(cache, type) or not all(hasattr(cache, part) for part in parts):
+        complain(TypeError, name, describe(cache), wanted, cause)
+
+
 def _check_cache(cache, arrays, n_kv_heads):
     """Return how many positions the cache holds, if it fits and has room."""
-    if not all(hasattr(cache, name) for name in ("append", "truncate", "keys", "capacity")):
-        complain(TypeError, "cache", describe(cache), "a KVCache, or None")
+    check_is_cache("cache", cache, "a KVCache, or None")
     x, _, wk, wv, _ = arrays
     if cache.dtype != x.dtype:
         complain(TypeError, "cache", f"a cache of {cache.dtype}",

@@ -82,10 +82,7 @@ def train(decoder, batches, optimiser):
 
 def _check_optimiser(optimiser):
     if isinstance(optimiser, type) or not callable(getattr(optimiser, "step", None)):
-        came = describe(optimiser)
-        if isinstance(optimiser, type):
-            came = f"the class {optimiser.__name__}"
-        complain(TypeError, "optimiser", came, "an optimiser: Adam(rate)")
+        complain(TypeError, "optimiser", describe(optimiser), "an optimiser: Adam(rate)")
 
 
 def _steps(decoder, batches, optimiser):

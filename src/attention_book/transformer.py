@@ -341,6 +341,12 @@ class Decoder:
                      "Shorten the text, or leave out its beginning.")
 
 
+def check_is_decoder(decoder):
+    """Complain unless ``decoder`` is one."""
+    if not isinstance(decoder, Decoder):
+        complain(TypeError, "decoder", describe(decoder), "a Decoder")
+
+
 def _causal_view(n_query, n_key):
     """Return :func:`causal_mask` as views of one row: for a long text it takes no memory."""
     row = np.arange(n_key + n_query - 1) < n_key

@@ -23,6 +23,8 @@ def describe(value):
         return f"shape {value.shape} of {value.dtype}"
     if value is None or isinstance(value, bool | numbers.Number):
         return repr(value)
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     return f"a value of type {type(value).__name__}"
 
 
