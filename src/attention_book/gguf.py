@@ -4,10 +4,11 @@ import mmap
 import os
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from attention_book.validation import complain
+from attention_book.validation import complain, describe
 
 MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
@@ -75,6 +76,8 @@ def read_gguf(path):
 
     Raises
     ------
+    TypeError
+        If ``path`` is neither a string nor a path.
     FileNotFoundError
         If there is no such file.
     ValueError
@@ -85,7 +88,7 @@ def read_gguf(path):
     -----
     The format is described in the file ``docs/gguf.md`` of the project ggml.
     """
-    with open(path, "rb") as file:
+    with check_file(path, "the path of a GGUF file").open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < 24:
             complain(ValueError, "path", f"a file of {size} bytes", "a GGUF file", DAMAGED)
@@ -108,6 +111,17 @@ def read_gguf(path):
     start = -(-reader.at // alignment) * alignment
     return about, {name: _tensor(reader.data, name, shape, kind, start + offset)
                    for name, shape, kind, offset in places}
+
+
+def check_file(path, wanted, cause="", error=FileNotFoundError):
+    """Return ``path`` as one, if it is that of a file."""
+    if not isinstance(path, str | os.PathLike):
+        complain(TypeError, "path", describe(path), "a string or a Path")
+    path = Path(path)
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "where there is no file"
+        complain(error, "path", f"{path}, {what}", wanted, cause)
+    return path
 
 
 def _place(reader):

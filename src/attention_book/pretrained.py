@@ -4,7 +4,7 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
-from attention_book.gguf import read_gguf
+from attention_book.gguf import check_file, read_gguf
 from attention_book.transformer import Decoder
 from attention_book.validation import complain
 
@@ -46,15 +46,18 @@ def load_smollm2(path=None):
 
     Raises
     ------
+    TypeError
+        If ``path`` is neither a string nor a path.
     FileNotFoundError
         If the file is not there; the message says how to get it.
     ValueError
         If it is another file, or a damaged one.
     """
-    path = find_smollm2() if path is None else Path(path)
-    if path is None or not path.is_file():
-        where = "here" if path is None else path
-        raise WeightsMissing(f"The file of SmolLM2-135M is not {where}. {HOW}")
+    if path is None:
+        path = find_smollm2()
+        if path is None:
+            raise WeightsMissing(f"The file of SmolLM2-135M is not here. {HOW}")
+    path = check_file(path, f"the path of {FILE}", HOW, WeightsMissing)
     with path.open("rb") as file:
         came = hashlib.file_digest(file, "sha256").hexdigest()
     if came != SHA256:
@@ -77,6 +80,8 @@ def load_gguf(path):
 
     Raises
     ------
+    TypeError
+        If ``path`` is neither a string nor a path.
     FileNotFoundError
         If there is no such file.
     ValueError

@@ -51,6 +51,8 @@ class Tokenizer:
 
     Raises
     ------
+    TypeError
+        If an argument is not what is asked for above.
     ValueError
         If a merge is of other than two tokens, or makes something that is no token.
 
@@ -70,8 +72,9 @@ class Tokenizer:
     """
 
     def __init__(self, tokens, merges, types=None):
-        self.tokens = list(tokens)
-        types = [1] * len(self.tokens) if types is None else types
+        self.tokens, merges = _strings("tokens", tokens), _strings("merges", merges)
+        ones = [1] * len(self.tokens)
+        types = ones if types is None else _listed("types", types, "whole numbers")
         ids = {token: i for i, token in enumerate(self.tokens)}
         if len(types) != len(self.tokens) or len(ids) != len(self.tokens):
             complain(ValueError, "tokens", f"{len(self.tokens)} tokens, {len(ids)} of them "
@@ -161,7 +164,14 @@ class Tokenizer:
         Returns
         -------
         iterator of str
+            Nothing is asked of ``ids`` before its text is, but that they can be gone through.
         """
+        if isinstance(ids, str | bytes) or not _is_iterable(ids):
+            complain(TypeError, "ids", describe(ids), "ids of tokens, one after the other",
+                     f"Write [{ids}]." if isinstance(ids, int) else "")
+        return self._stream(ids)
+
+    def _stream(self, ids):
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         for i in ids:
             yield decoder.decode(self.bytes_of(i))
@@ -174,6 +184,30 @@ class Tokenizer:
             complain(ValueError, "ids", f"the id {i}", f"ids from 0 to {len(self.tokens) - 1}")
         token = self.tokens[i]
         return b"" if token in self.control else bytes(BYTE_OF[sign] for sign in token)
+
+
+def _is_iterable(things):
+    try:
+        iter(things)
+    except TypeError:
+        return False
+    return True
+
+
+def _listed(name, things, what):
+    """Return a list of what can be gone through, a text apart."""
+    if isinstance(things, str | bytes) or not _is_iterable(things):
+        complain(TypeError, name, describe(things), f"a list of {what}")
+    return list(things)
+
+
+def _strings(name, things):
+    """Return a list of strings."""
+    things = _listed(name, things, "strings")
+    for i, thing in enumerate(things):
+        if not isinstance(thing, str):
+            complain(TypeError, name, f"{describe(thing)} at {i}", "a list of strings")
+    return things
 
 
 def merged(parts, ranks):
