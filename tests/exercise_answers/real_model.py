@@ -158,6 +158,20 @@ def token(heads, wo, off):
     return np.hstack(list(kept)) @ wo
 
 
+def rows_off(heads, wo, off):
+    d = heads.shape[-1]
+    joined = np.concatenate(heads, axis=-1)
+    joined[off * d:(off + 1) * d] = 0
+    return joined @ wo
+
+
+def rows_off_in_the_sum(heads, wo, off):
+    n_heads, n, d = heads.shape
+    first = off * d
+    kept = [0 if first <= t < first + d else 1 for t in range(n)]
+    return sum(heads[h] * np.array(kept)[:, None] @ wo[h * d:(h + 1) * d] for h in range(n_heads))
+
+
 def column_off(heads, wo, off):
     joined = np.hstack(list(heads))
     joined[:, off] = 0
@@ -257,6 +271,8 @@ WRONG = {
     "fault_head_off": [
         (as_listed, "interleaved-features"),
         (token, None),  # where there are fewer tokens than heads, nothing is off
+        (rows_off, "token-off"),
+        (rows_off_in_the_sum, "token-off"),
         (column_off, "one-feature-off"),
         (widths_confused, "wrong-width"),
         (no_end, "rest-off-too"),

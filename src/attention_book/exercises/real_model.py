@@ -529,6 +529,10 @@ def _zero_row(joined, off, n_heads, d):
         joined[off] = 0
 
 
+def _zero_rows(joined, off, n_heads, d):
+    joined[off * d:(off + 1) * d] = 0
+
+
 def _keep_one(joined, off, n_heads, d):
     joined[:, :off * d] = joined[:, (off + 1) * d:] = 0
 
@@ -604,10 +608,11 @@ _FAULT = Exercise(
         ),
         Mistake(
             id="token-off",
-            seen="A token is switched off, in all heads.",
+            seen="Tokens are switched off, in all heads.",
             question="Which axis of the joined array are the tokens?",
             ways=(_off(_zero_row), lambda heads, wo, off: np.where(
-                np.arange(heads.shape[1])[:, None] == off, 0, np.concatenate(heads, 1)) @ wo),
+                np.arange(heads.shape[1])[:, None] == off, 0, np.concatenate(heads, 1)) @ wo,
+                  _off(_zero_rows)),
             step=_SWITCHED,
         ),
         Mistake(
