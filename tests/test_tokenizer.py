@@ -131,6 +131,7 @@ def test_stream_gives_each_as_it_comes():
     (lambda t: t.decode([1.5]), TypeError, "ids: got 1.5"),
     (lambda t: Tokenizer(["a"], ["a b"]), ValueError, "merges: got 'a b'; wanted two tokens that"),
     (lambda t: Tokenizer(["a", "b"], ["a b"]), ValueError, "make a third"),
+    (lambda t: Tokenizer(["a b"], []).decode([0]), ValueError, "tokens: got 'a b'; wanted .* Ġ"),
     (lambda t: Tokenizer(None, []), TypeError, "tokens: got None; wanted a list of strings"),
     (lambda t: Tokenizer("ab", []), TypeError, "tokens: got a value of type str; wanted a list"),
     (lambda t: Tokenizer(["a", 1], []), TypeError, "tokens: got 1 at 1; wanted a list of strings"),

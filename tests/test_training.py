@@ -324,6 +324,8 @@ CASES = [
     (partial(text_windows, RNG, "abc", 2, 2), TypeError, "tokens", "text", "ids", ""),
     (partial(text_windows, RNG, [-1, 2, 3], 2, 2), ValueError, "tokens", "-1", "from 0", ""),
     (partial(text_windows, None, [1, 2, 3], 2, 2), TypeError, "rng", "None", "Generator", ""),
+    (partial(text_windows, np.random.Generator, [1, 2, 3], 2, 2), TypeError, "rng",
+     "the class Generator", "a NumPy Generator", ""),
 ]
 
 

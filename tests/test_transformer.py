@@ -468,6 +468,8 @@ CASES = [
     (untrained(dtype=int), TypeError, "dtype", "int", "a floating type", ""),
     (untrained(dtype="foo"), TypeError, "dtype", "foo", "a floating type", ""),
     (partial(Decoder.untrained, None, **SIZES), TypeError, "rng", "None", "a NumPy Generator", ""),
+    (partial(Decoder.untrained, np.random.Generator, **SIZES), TypeError, "rng",
+     "the class Generator", "a NumPy Generator", ""),
     (made(n_kv_heads=0), ValueError, "n_kv_heads", "0", "at least 1", ""),
     (made(n_kv_heads=""), TypeError, "n_kv_heads", "str", "a whole number", ""),
     (partial(MODEL.new_caches, 30), ValueError, "capacity", "30", "at most n_context = 29", ""),
@@ -508,6 +510,8 @@ CASES = [
     (partial(MODEL.generate, [0], 5, cached=None), TypeError, "cached", "None", "True or", ""),
     (partial(MODEL.generate, [0], 5, attend=3), TypeError, "attend", "3", "attend(q, k, v", ""),
     (partial(MODEL.generate, [0], 5, rng=3), TypeError, "rng", "3", "a NumPy Generator", ""),
+    (partial(MODEL.generate, [0], 5, rng=np.random.Generator), TypeError, "rng",
+     "the class Generator", "a NumPy Generator", ""),
     (partial(MODEL.generate, [0], 5, temperature=2), ValueError, "rng", "None", "temperature", ""),
 ]
 

@@ -66,10 +66,16 @@ def choose_token(logits, *, rng=None, temperature=1.0, top_k=None):
     return int(rng.choice(len(logits), p=softmax(distances, mask=kept)))
 
 
+def check_rng(rng, *methods, wanted="a NumPy Generator"):
+    """Complain unless ``rng`` is what random numbers are drawn from, with these ``methods``."""
+    if isinstance(rng, type) or not all(hasattr(rng, name) for name in ("normal", *methods)):
+        complain(TypeError, "rng", describe(rng), wanted)
+
+
 def check_choice(rng, temperature, top_k):
     """Return what :func:`choose_token` is asked for, checked."""
-    if rng is not None and not (hasattr(rng, "choice") and hasattr(rng, "normal")):
-        complain(TypeError, "rng", describe(rng), "a NumPy Generator, or None")
+    if rng is not None:
+        check_rng(rng, "choice", wanted="a NumPy Generator, or None")
     choice = {"rng": rng, "temperature": check_positive("temperature", temperature),
               "top_k": None if top_k is None else check_count("top_k", top_k, least=1)}
     if rng is None and (choice["temperature"], top_k) != (1, None):

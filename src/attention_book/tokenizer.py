@@ -183,7 +183,12 @@ class Tokenizer:
         if i >= len(self.tokens):
             complain(ValueError, "ids", f"the id {i}", f"ids from 0 to {len(self.tokens) - 1}")
         token = self.tokens[i]
-        return b"" if token in self.control else bytes(BYTE_OF[sign] for sign in token)
+        if token in self.control:
+            return b""
+        if not BYTE_OF.keys() >= set(token):
+            complain(ValueError, "tokens", repr(token), "the characters that stand for bytes",
+                     "A space is written Ġ.")
+        return bytes(BYTE_OF[sign] for sign in token)
 
 
 def _is_iterable(things):

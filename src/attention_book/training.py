@@ -12,6 +12,7 @@ from attention_book.decoder_backward import (
     with_weights,
 )
 from attention_book.decoder_checks import check_tokens
+from attention_book.sampling import check_rng
 from attention_book.validation import check_count, complain, describe
 
 # What the chapter trains: in full, and with shorter batches where there is one slow thread, as in a
@@ -130,7 +131,7 @@ def repeated_tokens(rng, n_samples, n, *, n_vocab, periods):
     >>> repeated_tokens(rng, 2, 7, n_vocab=9, periods=3).tolist()
     [[4, 5, 2, 4, 5, 2, 4], [2, 8, 3, 2, 8, 3, 2]]
     """
-    check_rng(rng)
+    check_rng(rng, "permuted")
     n_samples, n = check_count("n_samples", n_samples, least=1), check_count("n", n, least=2)
     n_vocab = check_count("n_vocab", n_vocab, least=1)
     low, high = periods if np.iterable(periods) and len(periods) == 2 else (periods, periods)
@@ -173,7 +174,7 @@ def text_windows(rng, tokens, n_samples, n):
     >>> text_windows(rng, np.arange(100), 2, 4).tolist()
     [[82, 83, 84, 85], [61, 62, 63, 64]]
     """
-    check_rng(rng)
+    check_rng(rng, "permuted")
     tokens = check_tokens("tokens", tokens, np.inf)
     n_samples, n = check_count("n_samples", n_samples, least=1), check_count("n", n, least=2)
     if tokens.ndim != 1 or len(tokens) < n:
@@ -185,9 +186,3 @@ def text_windows(rng, tokens, n_samples, n):
 def read_story():
     """Return the short story, written for this book, that a small model learns to spell."""
     return Path(__file__).with_name("story.txt").read_text(encoding="utf-8")
-
-
-def check_rng(rng):
-    """Complain unless ``rng`` is what random numbers are drawn from."""
-    if not hasattr(rng, "permuted"):
-        complain(TypeError, "rng", describe(rng), "a NumPy Generator")

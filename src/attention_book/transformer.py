@@ -16,7 +16,7 @@ from attention_book.dot_products import product, quiet
 from attention_book.kv_cache import KVCache
 from attention_book.multi_head import multi_head_attention
 from attention_book.positions import cosine_and_sine, turn
-from attention_book.sampling import check_choice, choose_token
+from attention_book.sampling import check_choice, check_rng, choose_token
 from attention_book.single_head import attention
 from attention_book.validation import (
     check_count,
@@ -196,8 +196,7 @@ class Decoder:
             complain(ValueError, "d_model", d_model, f"a multiple of 2 * n_heads = {2 * n_heads}",
                      "Every head has as many features, in pairs.")
         n_layers = check_count("n_layers", n_layers)
-        if not hasattr(rng, "normal"):
-            complain(TypeError, "rng", describe(rng), "a NumPy Generator")
+        check_rng(rng)
         tied, dtype = check_flag("tied", tied), check_float_type("dtype", dtype)
         ones, d_head = np.ones(d_model, dtype), d_model // n_heads
         shapes = weight_shapes(d_model, d_model, n_kv_heads * d_head, d_feed)
