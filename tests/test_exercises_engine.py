@@ -216,10 +216,12 @@ def test_other_forms_of_a_right_result_pass(answer):
     assert diagnosis(answer) is None
 
 
-@pytest.mark.parametrize(("values", "words"), [
-    ([1.0, np.cos(np.pi / 2)], "got 0.5, wanted 0"), ([0.0, 6e-17], "got 0.5, wanted 6e-17")])
-def test_what_rounding_leaves_of_a_zero_is_called_zero(values, words):
-    part = SimpleNamespace(family="float", values=np.array(values))
+@pytest.mark.parametrize(("values", "family", "words"), [
+    ([1.0, np.cos(np.pi / 2)], "float", "got 0.5, wanted 0"),
+    ([0.0, 6e-17], "float", "got 0.5, wanted 6e-17"),
+    ([1.0, 0.0], "bool", "got True, wanted False")])
+def test_what_rounding_leaves_of_a_zero_is_called_zero(values, family, words):
+    part = SimpleNamespace(family=family, values=np.array(values))
     exercise = SimpleNamespace(predicts=False)
     assert findings._apart(exercise, 0.5, part.values[1], part) == words
 

@@ -118,9 +118,9 @@ def _apart(exercise, came, due, part):
     """Say what came and what was wanted, with as many digits as tell them apart."""
     if part.family == "bool":
         came, due = bool(came), bool(due)
+    elif abs(due) < 1e-14 * absolute(part.values[isfinite(part.values)]).max(initial=0):
+        due = 0.0  # what rounding leaves of a zero, such as a cosine of 90 degrees
     if exercise.predicts:
         return f"got {number(came)}"
-    if abs(due) < 1e-14 * absolute(part.values[isfinite(part.values)]).max(initial=0):
-        due = 0.0  # what rounding leaves of a zero, such as a cosine of 90 degrees
     digits = next((some for some in (4, 6, 8) if number(came, some) != number(due, some)), 10)
     return f"got {number(came, digits)}, wanted {number(due, digits)}"
