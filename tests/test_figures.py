@@ -3,6 +3,8 @@
 import io
 import logging
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from base64 import b64decode
 from contextlib import contextmanager
@@ -602,6 +604,20 @@ def test_the_map_says_in_words_what_it_shows():
     assert svg.find(f"{SVG}desc").text == picture_.alt
     assert svg.get("role") == "img"
     assert "tokens → Q, K, V → scores → scaled → masked → weights → mixture → heads" in picture_.alt
+
+
+def test_the_map_waits_for_no_matplotlib():
+    """In a browser Matplotlib takes seconds to load, and the map is the first thing to be seen."""
+    code = ("import sys\nfrom attention_book import figures\nfigures.the_map('scaling')\n"
+            "assert 'matplotlib' not in sys.modules\n"
+            "from attention_book.figures import *\nassert 'matplotlib' in sys.modules\n"
+            f"assert all(name in globals() for name in {figures.__all__})")
+    answer = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True,
+                            text=True, encoding="utf-8")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    with pytest.raises(AttributeError, match=r"attention_book\.figures.* no attribute 'plot'"):
+        figures.plot  # noqa: B018
+    assert dir(figures) == sorted(figures.__all__)
 
 
 def test_a_chapters_file_name_will_do():

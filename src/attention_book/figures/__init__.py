@@ -4,16 +4,10 @@ A picture shows itself in a notebook and on the book's pages, in the light and i
 and carries a text that says the same.
 """
 
-from attention_book.figures import _fonts  # noqa: F401  (first: it loads Matplotlib's fonts quietly)
-from attention_book.figures.arrows import vectors
-from attention_book.figures.bar_charts import bars, overflow_ranges
-from attention_book.figures.curves import lines
-from attention_book.figures.distributions import histograms
-from attention_book.figures.experiments import softmax_saturation, variance_against_d
-from attention_book.figures.heat_maps import mask_gallery, matrices, matrix
+from importlib import import_module
+
 from attention_book.figures.overview import the_map
 from attention_book.figures.picture import Picture, side_by_side
-from attention_book.figures.sentences import attention_arcs
 
 __all__ = [
     "Picture",
@@ -31,3 +25,30 @@ __all__ = [
     "variance_against_d",
     "vectors",
 ]
+
+# What Matplotlib draws, and the module that has it. Matplotlib takes seconds to load in a browser,
+# so it waits until the first of these is used; the map at the head of a chapter does without.
+_DRAWN = {
+    "attention_arcs": "sentences",
+    "bars": "bar_charts",
+    "histograms": "distributions",
+    "lines": "curves",
+    "mask_gallery": "heat_maps",
+    "matrices": "heat_maps",
+    "matrix": "heat_maps",
+    "overflow_ranges": "bar_charts",
+    "softmax_saturation": "experiments",
+    "variance_against_d": "experiments",
+    "vectors": "arrows",
+}
+
+
+def __getattr__(name):
+    if name not in _DRAWN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import_module(f"{__name__}._fonts")  # first: it loads Matplotlib's fonts quietly
+    return getattr(import_module(f"{__name__}.{_DRAWN[name]}"), name)
+
+
+def __dir__():
+    return __all__
