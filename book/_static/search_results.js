@@ -10,13 +10,15 @@ document.addEventListener("DOMContentLoaded", () => {
   const pagesWith = Search.performTermsSearch;
   Search.performTermsSearch = (words, excluded) => {
     const found = new Map();
+    let known = 0; // words that are in any page
     for (const word of words) {
-      for (const page of pagesWith(new Set([word]), excluded)) {
+      const pages = pagesWith(new Set([word]), excluded);
+      known += pages.length > 0;
+      for (const page of pages) {
         const seen = found.get(page[0]) ?? { page, count: 0, sum: 0 };
         found.set(page[0], { page, count: seen.count + 1, sum: seen.sum + page[4] });
       }
     }
-    const known = [...words].filter((word) => pagesWith(new Set([word]), excluded).length).length;
     return [...found.values()].filter(({ count }) => 2 * count > words.size)
       .map(({ page, count, sum }) =>
         [...page.slice(0, 4), Math.round(sum / known) - 20 * (known - count), ...page.slice(5)]);
