@@ -713,6 +713,10 @@ def test_memory_is_measured_where_a_case_limits_it():
     assert unnamed.diagnosis == "too-much-memory"
 
 
+GROWS = Case((np.arange(142.0),), "a row and its half", "doubling", memory=0.4 * 71 * 142,
+             half=(np.arange(71.0),))
+
+
 def kept_per_number(x):
     rows = [[number] * 30 for number in x]
     return np.array([2 * row[0] for row in rows])
@@ -724,9 +728,7 @@ def table_of_booleans(x):
 
 
 def test_memory_that_grows_with_the_square_is_told_from_a_large_share_for_each_number():
-    half, whole = np.arange(71.0), np.arange(142.0)
-    grows = Case((whole,), "a row and its half", "doubling", memory=0.4 * 71 * 142, half=(half,))
-    exercise = toy(cases=(*toy().cases, grows))
+    [whole], exercise = GROWS.args, toy(cases=(*toy().cases, GROWS))
     with Runner(exercise, 1.0) as runner:  # of the whole row, the list takes more
         peaks = [runner.run(answer, Case((whole,), "", memory=0)).peak
                  for answer in (kept_per_number, table_of_booleans)]
@@ -735,6 +737,32 @@ def test_memory_that_grows_with_the_square_is_told_from_a_large_share_for_each_n
     assert judge(exercise, table_of_booleans).diagnosis == "too-much-memory"
     only_half = judge(exercise, lambda x: 2 * x if len(x) != 71 else 1 / 0)
     assert only_half.diagnosis == "raises"
+
+
+@pytest.mark.parametrize("length", [71, 142])
+@pytest.mark.parametrize(("answer", "named"),
+                         [(kept_per_number, None), (table_of_booleans, "too-much-memory")])
+def test_what_another_thread_takes_meanwhile_is_not_counted(answer, named, length):
+    runs = []
+
+    def interrupted(x):
+        runs.append(len(x))
+        if runs.count(length) == 1:  # in one of the runs on this input
+            other = threading.Thread(target=lambda: bytearray(10**6))
+            other.start()
+            other.join()
+        return answer(x)
+
+    assert judge(toy(cases=(*toy().cases, GROWS)), interrupted).diagnosis == named
+
+
+def test_a_table_kept_for_the_next_run_is_counted():
+    @functools.cache
+    def seen(n):
+        return np.tri(n, dtype=bool)
+
+    result = judge(toy(cases=(*toy().cases, GROWS)), lambda x: 2 * x * seen(len(x)).any(axis=1))
+    assert result.diagnosis == "too-much-memory"
 
 
 def test_measuring_leaves_the_buffers_of_numpy_as_they_were():

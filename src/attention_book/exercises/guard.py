@@ -26,6 +26,7 @@ from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
 _BUFFER = 256  # numbers in each of NumPy's buffers, while memory is measured
+_MEASURED = 2  # times that an answer is run where memory is measured
 _LONGEST = 300  # characters of an exception's text, and of a line
 
 
@@ -72,7 +73,7 @@ class Runner:
     def run(self, answer, case, listen=None):
         """Return the :class:`Outcome` of ``answer`` on one case; everything else is put back."""
         with preserved() as printed, self.memory:
-            outcome = in_growth(lambda each: self._try(answer, each, listen), case)
+            outcome = self._in_growth(answer, case, listen)
         if self.watch.interrupted:
             raise KeyboardInterrupt
         return replace(outcome, printed=printed.getvalue(), limit=self.limit)
@@ -80,26 +81,53 @@ class Runner:
     def run_own(self, answers, cases):
         """Return the outcomes of the catalogue's own answers, which leave nothing to put back."""
         with preserved():
-            return tuple(tuple(in_growth(lambda each: self._try(answer, each), case)  # noqa: B023
-                               for case in cases) for answer in answers)
+            return tuple(tuple(self._in_growth(answer, case) for case in cases)
+                         for answer in answers)
 
-    def _try(self, answer, case, listen=None):
+    def _in_growth(self, answer, case, listen=None):
+        """Run a case; of one with a half, the peak is what is needed beyond twice the half's."""
+        if case.half is None:
+            return self._measured(answer, case, listen)
+        half = self._measured(answer, replace(case, args=case.half, half=None), listen)
+        if half.ended != "returned":
+            return half
+        whole = self._measured(answer, replace(case, half=None), listen)
+        return replace(whole, peak=whole.peak - 2 * half.peak)
+
+    def _measured(self, answer, case, listen):
+        """Run a case; where memory is measured, again, and keep the least peak.
+
+        Another thread, such as one of a notebook's own, may add to one of them. The repetitions
+        take none of the answer's time.
+        """
+        if case.memory is None:
+            return self._try(answer, case, copy.deepcopy(case.args), listen)
+        first, *others = [copy.deepcopy(case.args) for _ in range(_MEASURED)]
+        with _Peak() as memory:
+            outcome = self._try(answer, case, first, listen, memory)
+            peaks, left = [outcome.peak], self.left
+            for args in others if outcome.ended == "returned" else ():
+                again = self._try(answer, case, args, listen, memory)
+                peaks += [again.peak] if again.ended == "returned" else []
+        self.left = left
+        return replace(outcome, peak=min(peaks))
+
+    def _try(self, answer, case, args, listen, memory=None):
         function = self._reading(answer) if self.exercise.predicts else answer
-        args = copy.deepcopy(case.args)
-        found = self._invoke(function, args, case.memory is not None, listen)
+        found = self._invoke(function, args, memory, listen)
         return Outcome(**found, changed=_written_to(args, case.args), calls=self._calls(case, args))
 
     def _reading(self, prediction):
         return lambda: in_usual_form(prediction, as_part(self.exercise.solution))
 
-    def _invoke(self, function, args, measured, listen):
+    def _invoke(self, function, args, memory, listen):
         """Call the function within what is left of the time."""
-        memory = _Peak(measured)
+        if memory:
+            memory.begin()
         try:
             found, trace = self._watched(function, args, memory, listen)
         except TimeUp:
             found, trace = {"ended": "too-slow"}, None
-        memory.stop()
         if trace is not None:
             found["error"] = Error(*found["error"], _learners_line(trace)[:_LONGEST])
             trace = None  # it holds this frame too, and whatever the answer had made
@@ -113,7 +141,8 @@ class Runner:
             if listen:
                 sys.setprofile(listen)
             value = self._alone(function, *args)
-            found = {"ended": "returned", "returned": type(value).__name__, "peak": memory.stop(),
+            found = {"ended": "returned", "returned": type(value).__name__,
+                     "peak": memory.end() if memory else 0,
                      "parts": self._alone(read, value, len(self.exercise.parts)),
                      "several": f"a tuple of {len(value)}" if type(value) is tuple else ""}
             value = None  # its own clean-up runs under the watch too
@@ -141,46 +170,37 @@ class Runner:
         return tuple(observe(case.args, calls) for calls in watched)
 
 
-def in_growth(run, case):
-    """Run a case; of one with a half, the peak is what is needed beyond twice the half's."""
-    if case.half is None:
-        return run(case)
-    half = run(replace(case, args=case.half, half=None))
-    if half.ended != "returned":
-        return half
-    whole = run(replace(case, half=None))
-    return replace(whole, peak=whole.peak - 2 * half.peak)
-
-
 class _Peak:
-    """The most memory in use at one time since this was made, above what was in use then.
+    """The most memory in use at one time, above what was in use when this was entered.
 
-    Two things would make it depend on what ran before, and on more than the answer's own arrays:
-    objects that Python keeps at hand for use again, which a full collection gives back, and NumPy's
-    buffers for casting, which are made small.
+    What one run leaves counts in the next, so that a table which is kept for use again is seen in
+    each. Two things would make a peak depend on what ran before, and on more than the answer's own
+    arrays: objects that Python keeps at hand for use again, which a full collection gives back, and
+    NumPy's buffers for casting, which are made small.
     """
 
-    def __init__(self, measured):
-        self.own = measured and not tracemalloc.is_tracing()
-        self.measured = measured
-        if measured:
-            _give_back()
-            self.buffer = numpy.setbufsize(_BUFFER)
+    def __enter__(self):
+        self.own = not tracemalloc.is_tracing()
+        self.buffer = numpy.setbufsize(_BUFFER)
+        _give_back()
         if self.own:
             tracemalloc.start()
-        if measured:
-            tracemalloc.reset_peak()
-            self.before = tracemalloc.get_traced_memory()[0]
+        self.before = tracemalloc.get_traced_memory()[0]
+        return self
 
-    def stop(self):
-        """Return the bytes, and end the tracing that this began."""
-        peak = tracemalloc.get_traced_memory()[1] - self.before if self.measured else 0
+    def begin(self):
+        """Forget the peak so far."""
+        _give_back()
+        tracemalloc.reset_peak()
+
+    def end(self):
+        """Return the bytes."""
+        return tracemalloc.get_traced_memory()[1] - self.before
+
+    def __exit__(self, *_):
         if self.own:
             tracemalloc.stop()
-        if self.measured:
-            numpy.setbufsize(self.buffer)
-        self.measured = self.own = False
-        return peak
+        numpy.setbufsize(self.buffer)
 
 
 def _give_back():
