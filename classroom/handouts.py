@@ -88,7 +88,6 @@ def lay_out_common(folder, change=None):
     (folder / "book").mkdir(parents=True)
     (folder / "packages").mkdir()
     wheel = build_wheel(folder / "packages", change)
-    wheel = wheel.rename(wheel.with_name(without_build_tag(wheel.name)))
     for name in PAGES:
         shutil.copyfile(chapters.ROOT / "book" / name, folder / "book" / name)
     for name in ("LICENSE", "LICENSE-TEXT"):
@@ -98,11 +97,6 @@ def lay_out_common(folder, change=None):
     (folder / "versions.txt").write_text("\n".join(versions) + "\n", encoding="utf-8")
     (folder / "requirements.txt").write_text(
         f"-c versions.txt\n./packages/{wheel.name}[lab,model]\n", encoding="utf-8")
-
-
-def without_build_tag(name):
-    """Return a wheel's name without the digest that the browser's copy carries in it."""
-    return re.sub(r"-0[0-9a-f]{12}(?=-py3)", "", name)
 
 
 def write(path, notebook):

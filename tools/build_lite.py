@@ -19,6 +19,7 @@ from pathlib import Path
 
 import yaml
 
+import bytecode
 import fetch_pyodide
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,13 +86,33 @@ def lay_out(pyodide):
     own = [*(static / name for name in fetch_pyodide.from_index()), *copy_kernels_own(static),
            build_wheel(static)]
     address = f"{site.rstrip('/')}/lite/static/pyodide/" if cdn else ""
-    (static / "pyodide-lock.json").write_text(json.dumps(lock(own, address)), encoding="utf-8")
+    packages = lock(own, address)
+    add_bytecode(static, pyodide, packages)
+    (static / "pyodide-lock.json").write_text(json.dumps(packages), encoding="utf-8")
     settings = json.loads((SETTINGS / "jupyter-lite.json").read_text(encoding="utf-8"))
     if cdn:
         use_cdn(settings, cdn.rstrip("/"), address)
     (SOURCE / "jupyter-lite.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
     shutil.copy2(SETTINGS / "jupyter_lite_config.json", SOURCE)
     copy_contents(SOURCE / "contents")
+
+
+def add_bytecode(static, pyodide, packages):
+    """Compile the packages that the site has itself, and name their new files in the list."""
+    files = sorted([*static.glob("*.whl"), *static.glob(bytecode.STANDARD_LIBRARY)])
+    bytecode.compile_files(files, pyodide, fetch_pyodide.CACHE / "compiled")
+    for entry in packages["packages"].values():
+        address, slash, name = entry["file_name"].rpartition("/")
+        if name.endswith(".whl") and (static / name).exists():
+            wheel = name_by_content(static / name)
+            entry.update(file_name=address + slash + wheel.name, sha256=digest(wheel))
+
+
+def name_by_content(wheel):
+    """Give a wheel a name with its content in it: no browser then keeps that of another build."""
+    name, version, *rest = wheel.name.split("-")
+    return wheel.rename(wheel.with_name(
+        "-".join([name, version, f"0{digest(wheel)[:12]}", *rest[-3:]])))
 
 
 def use_cdn(settings, cdn, address):
@@ -173,9 +194,7 @@ def build_wheel(folder, change=None):
                    place]
         subprocess.run(command, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1577836800"})
         wheel = next(Path(place).glob("*.whl"))
-        # The name has the content in it: a browser's cache cannot give the wheel of another build.
-        name, version, rest = wheel.name.split("-", 2)
-        return Path(shutil.move(wheel, folder / f"{name}-{version}-0{digest(wheel)[:12]}-{rest}"))
+        return Path(shutil.move(wheel, folder))
 
 
 def digest(path):

@@ -26,7 +26,9 @@ except ImportError:  # Windows, and Python in the browser
 
 MEMORY_MARGIN = 2**30  # what an answer may allocate, where that can be limited
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LIBRARIES = (_PACKAGE, os.path.dirname(numpy.__file__), sysconfig.get_path("stdlib"), "<frozen")
+_LIBRARIES = (_PACKAGE, os.path.dirname(numpy.__file__), sysconfig.get_path("stdlib"),
+              os.path.dirname(dis.__file__),  # in the browser, the standard library's zip file
+              "<frozen")
 _AGAIN = 0.001  # seconds until the alarm rings again
 
 
