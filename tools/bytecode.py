@@ -62,8 +62,8 @@ def in_pyodide(pyodide, *folders):
     answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                             encoding="utf-8")
     if answer.returncode:
-        raise RuntimeError(f"{answer.stdout}\nThe packages for the browser could not be compiled; "
-                           "the reason is above.")
+        sys.exit(f"{answer.stdout}\nThe packages for the browser could not be compiled; the reason "
+                 "is above.")
 
 
 def node():

@@ -29,7 +29,8 @@ IN_BROWSER = {"chromium": "install it (Debian and Ubuntu: apt-get install chromi
               "_build/html/lite/index.html": "the suites lite and site build it"}
 BUILT = ROOT / "_build"
 SOURCES = ["book", "notebooks", "src", "lite", "_build/proof", "_config.yml", "_toc.yml",
-           "CHANGELOG.md", "requirements.txt", "tools/build_lite.py"]  # of what is built
+           "CHANGELOG.md", "requirements.txt", "tools/build_lite.py", "tools/bytecode.py",
+           "tools/in_pyodide.cjs"]  # of what is built
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ SUITES = [
            "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg",
            "--nbval-cell-timeout", "120", "--nbval-kernel-name", "python3", "notebooks"], 2.5),
     Suite("lite", "JupyterLite is built from files that are the official ones",
-          [PYTHON, "tools/build_lite.py"], 1, makes="lite/index.html"),
+          [PYTHON, "tools/build_lite.py"], 1.5, makes="lite/index.html"),
     Suite("site", "the site builds from scratch without a warning",
           ["jupyter-book", "build", ".", "--all", "-W", "-n", "--keep-going"], 1,
           stale=("html", "jupyter_execute", ".doctrees"), makes="html/index.html"),

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import time
+import zipfile
+from pathlib import PurePosixPath
 
 import pytest
 import running
@@ -45,6 +47,20 @@ def test_chapter_page(visit, port, slowness, name, capsys):
               f"(machine {slowness:.1f} times slower)", end=" ")
     assert 100_000 < received <= PAGE_BYTES
     assert paint < PAGE_PAINT * slowness
+
+
+def test_python_s_sources_come_compiled():
+    files = [*(SITE / "lite" / "static" / "pyodide").glob("*.whl"),
+             SITE / "lite" / "static" / "pyodide" / "python_stdlib.zip"]
+    assert len(files) > 30
+    for file in files:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+        code = {PurePosixPath(name).name.split(".")[0] for name in names if name.endswith(".pyc")}
+        sources = {PurePosixPath(name).stem for name in names if name.endswith(".py")}
+        assert sources <= code, file.name
+        assert code or ".dist-info/" in "".join(names), file.name
+        assert not sources or file.name.startswith(("attention_book-", "numpy-")), file.name
 
 
 def test_first_cell_of_chapter_1(visit, port, slowness, capsys):
