@@ -195,6 +195,25 @@ def test_a_small_model(load):
     assert decoder.logits([0, 2]).shape == (2, 3)
 
 
+@pytest.mark.parametrize("kind, value, came", [
+    (8, "x", "a value of type str"), (7, True, "True"), (9, (4, [1]), "a value of type list")])
+@pytest.mark.parametrize("name", SIZES)
+def test_a_size_that_is_no_number(load, name, kind, value, came):
+    facts = {**FACTS, f"llama.{name}": (kind, value)}
+    with pytest.raises(ValueError, match=f"path: got llama.{name} = {came}; wanted a .*damaged"):
+        load(small(facts))
+
+
+@pytest.mark.parametrize("name, wanted", [("tokens", "a list of texts"),
+                                          ("merges", "a list of texts"),
+                                          ("token_type", "a list of whole numbers")])
+def test_a_vocabulary_of_another_kind(load, name, wanted):
+    for kind, value in [(4, 3), (8, "abc"), (9, (6, [1.5]))]:
+        facts = {**FACTS, f"tokenizer.ggml.{name}": (kind, value)}
+        with pytest.raises(ValueError, match=f"path: got .*{name} = .*; wanted {wanted}"):
+            load(small(facts))
+
+
 def test_embeddings_that_are_not_tied(load):
     decoder, _ = load(small(shapes={**SHAPES, "output": (3, 4)}))
     assert not np.shares_memory(decoder.output, decoder.embedding)

