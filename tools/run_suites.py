@@ -81,7 +81,7 @@ SUITES = [
            "_build/html/index.html": "the suite site builds it"}),
     Suite("browser", "pages and chapters in a real browser: no error, no fault, no other host",
           [*PYTEST, *ON_ALL_CORES, "worksteal", "tests/browser",
-           *(f"--ignore={path}" for path in (SPEED, CLASS_SITE))], 18.5, IN_BROWSER),
+           *(f"--ignore={path}" for path in (SPEED, CLASS_SITE))], 18, IN_BROWSER),
     Suite("class_site", "the class's own site has no solution, asks no other host, and checks",
           [*PYTEST, CLASS_SITE], 2.5, IN_BROWSER),
     Suite("speed", "a page is light and quick to show, and a chapter to start in the browser",
