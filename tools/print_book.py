@@ -7,6 +7,7 @@ Chromium prints it with an outline. Nothing is printed if a line is too wide or 
 """
 
 import argparse
+import json
 import re
 import shutil
 import sys
@@ -26,14 +27,8 @@ from attention_book import __version__  # noqa: E402
 from outline import name_outline, pages_of_places  # noqa: E402
 from paper import WIDTH, number_of, on_paper  # noqa: E402
 
-# A4 in whole pixels: where a page's height is none, what begins on one shows at the foot before.
-PAPER = {"width": "794px", "height": "1122px",
-         "margin": {"top": "68px", "bottom": "76px", "left": "68px", "right": "68px"},
-         "print_background": True, "display_header_footer": True,
-         "header_template": "<span></span>"}
+PAPER = {"prefer_css_page_size": True, "print_background": True}
 ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
-FOOT = ('<div style="font: 12px sans-serif; width: 100%; text-align: center; color: #1A1D21">'
-        '<span class="pageNumber"></span></div>')
 STYLE = Path(__file__).with_name("paper.css").read_text(encoding="utf-8")
 OFFER = re.compile(rf"{re.escape(printed.OFF)}|{re.escape(printed.ON)}[^<]*")
 TITLE = "Attention: mixing information from context"
@@ -108,7 +103,7 @@ def one_document(site):
         titles[page] = heading(article)
         bodies.append(body_of(article, page, pages))
     return (f'<!DOCTYPE html><html lang="en" data-theme="light"><head>{head(site, pages)}'
-            f'<style>{STYLE}</style></head><body><article class="bd-article">'
+            f'<style>{STYLE}{feet(titles)}</style></head><body><article class="bd-article">'
             f"{title_page()}{list_of(titles)}{''.join(bodies)}</article></body></html>")
 
 
@@ -185,6 +180,15 @@ def title_page():
             "<br>and a moving figure shows its first state.</p></div>")
 
 
+def feet(titles):
+    """Return the style that puts a page's title at the foot of each sheet it is printed on."""
+    return "".join(
+        f"#{name(page)} {{ page: {name(page)}; }}"
+        f"@page {name(page)} {{"
+        f" @bottom-left {{ content: {json.dumps(title, ensure_ascii=False)}; }} }}"
+        for page, title in titles.items())
+
+
 def list_of(titles):
     """Return the table of contents; the numbers of the pages are known once it is printed."""
     parts = []
@@ -225,10 +229,10 @@ def print_to(site, html, target):
 
 def print_numbered(page, target):
     """Print a page twice: the first time shows on which pages its places are."""
-    page.pdf(path=target, tagged=False, footer_template=FOOT, **PAPER)
+    page.pdf(path=target, tagged=False, **PAPER)
     numbers = pages_of_places(target)
     page.evaluate(NUMBER, numbers)
-    page.pdf(path=target, tagged=True, outline=True, footer_template=FOOT, **PAPER)
+    page.pdf(path=target, tagged=True, outline=True, **PAPER)
     if pages_of_places(target) != numbers:
         sys.exit("The numbers of the pages have moved the pages.")
 

@@ -14,7 +14,7 @@ import print_book  # noqa: E402
 
 PDF = SITE / "attention-book.pdf"
 WIDE = "x" * 400
-FOOT = 0.75 * 76  # points below the text, for the number of the page
+FOOT = 0.75 * 76  # points below the text, for the page's title and number
 TOP = 0.75 * (1122 - 68)
 SCREEN = ("Show a solution", "Hide", "Nothing to judge yet", "run this cell again", "▶",
           "folded under", "folded away", "\\_")
@@ -29,23 +29,25 @@ def book():
 
 @pytest.fixture(scope="module")
 def sheets(book):
-    """Each page's text, and how much of it is filled, down to its lowest word or picture."""
+    """Each page's text, what stands at its foot, and the part filled by words and pictures."""
     return [sheet(page) for page in book.pages]
 
 
 def sheet(page):
-    lowest = [TOP]
+    lowest, feet = [TOP], []
 
     def word(text, matrix, place, font, size):
         if text.strip():
             lowest.append(place[4] * matrix[1] + place[5] * matrix[3] + matrix[5])
+            feet.extend([text] if lowest[-1] < FOOT else [])
 
     def picture(operator, operands, matrix, place):
         if operator == b"Do":
             lowest.append(min(matrix[5], matrix[5] + matrix[3]))
 
     text = page.extract_text(visitor_text=word, visitor_operand_before=picture)
-    return text, (TOP - min(y for y in lowest if y > FOOT)) / (TOP - FOOT)
+    filled = (TOP - min(y for y in lowest if y > FOOT)) / (TOP - FOOT)
+    return text.removeprefix("".join(feet)), feet, filled
 
 
 def starts_of(book, level=range(9)):
@@ -91,7 +93,7 @@ def test_the_contents_give_the_pages(book, sheets):
 
 
 def test_exercises_and_solutions_give_each_others_pages(sheets):
-    there, back = ([(number, int(other)) for number, (text, _) in enumerate(sheets, start=1)
+    there, back = ([(number, int(other)) for number, (text, *_) in enumerate(sheets, start=1)
                     for other in re.findall(rf"{word} on page (\d+)", text)]
                    for word in ("Solution", "Exercise"))
     assert len(there) > 30
@@ -101,14 +103,14 @@ def test_exercises_and_solutions_give_each_others_pages(sheets):
 
 
 def test_nothing_on_paper_asks_to_be_clicked(sheets):
-    found = [(word, number) for number, (text, _) in enumerate(sheets, start=1)
+    found = [(word, number) for number, (text, *_) in enumerate(sheets, start=1)
              for word in SCREEN if word in text]
     assert found == []
 
 
 def test_pages_are_filled_except_where_a_chapter_ends(book, sheets):
     ends = {start - 1 for _, start in starts_of(book, range(2))} | {len(sheets) - 1}
-    empty = [(number + 1, round(filled, 2)) for number, (_, filled) in enumerate(sheets)
+    empty = [(number + 1, round(filled, 2)) for number, (*_, filled) in enumerate(sheets)
              if filled < 0.25 and number not in ends]
     assert empty == []
 
@@ -118,10 +120,23 @@ def test_below_a_heading_is_room_for_what_it_heads(book):
     assert low == []
 
 
-def test_a_chapter_begins_on_its_page_with_its_title(book):
+def test_a_chapter_begins_on_its_page_with_its_title(book, sheets):
     page = next(start for title, start in starts_of(book) if title.startswith("5. "))
-    text = book.pages[page].extract_text()
+    text, *_ = sheets[page]
     assert " ".join(text.split()).startswith("5. Causal mask: look back, never ahead")
+
+
+def test_at_the_foot_are_the_number_and_what_one_reads(book, sheets):
+    parts = {caption for caption, _ in print_book.contents()}
+    part, title_from = "", {}
+    for depth, one in levels(book.outline):
+        part = one.title if depth == 0 else part
+        if one.title == print_book.TITLE or (depth == 1 and part in parts):
+            title_from[book.get_destination_page_number(one)] = one.title
+    title = []  # none below the book's title and the contents
+    for number, (_, foot, _) in enumerate(sheets):
+        title = [title_from[number]] if number in title_from else title
+        assert foot == [str(number + 1), *title]
 
 
 def test_links_lead_to_places_in_the_book_or_to_the_web(book):
