@@ -2,12 +2,10 @@
 
 import builtins
 import copy
-import gc
 import linecache
 import re
 import sys
 import traceback
-import tracemalloc
 from dataclasses import dataclass, replace
 
 import numpy
@@ -21,11 +19,11 @@ from attention_book.exercises.limits import (
     in_library,
 )
 from attention_book.exercises.model import Watched
+from attention_book.exercises.peak_memory import PeakMemory
 from attention_book.exercises.predictions import in_usual_form
 from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
-_BUFFER = 256  # numbers in each of NumPy's buffers, while memory is measured
 _MEASURED = 2  # times that an answer is run where memory is measured
 _LONGEST = 300  # characters of an exception's text, and of a line
 
@@ -103,7 +101,7 @@ class Runner:
         if case.memory is None:
             return self._try(answer, case, copy.deepcopy(case.args), listen)
         first, *others = [copy.deepcopy(case.args) for _ in range(_MEASURED)]
-        with _Peak() as memory:
+        with PeakMemory() as memory:
             outcome = self._try(answer, case, first, listen, memory)
             peaks, left = [outcome.peak], self.left
             for args in others if outcome.ended == "returned" else ():
@@ -168,46 +166,6 @@ class Runner:
             return ()
         observe = self.exercise.observe or (lambda _, calls: len(calls))
         return tuple(observe(case.args, calls) for calls in watched)
-
-
-class _Peak:
-    """The most memory in use at one time, above what was in use when this was entered.
-
-    What one run leaves counts in the next, so that a table which is kept for use again is seen in
-    each. Two things would make a peak depend on what ran before, and on more than the answer's own
-    arrays: objects that Python keeps at hand for use again, which a full collection gives back, and
-    NumPy's buffers for casting, which are made small.
-    """
-
-    def __enter__(self):
-        self.own = not tracemalloc.is_tracing()
-        self.buffer = numpy.setbufsize(_BUFFER)
-        _give_back()
-        if self.own:
-            tracemalloc.start()
-        self.before = tracemalloc.get_traced_memory()[0]
-        return self
-
-    def begin(self):
-        """Forget the peak so far."""
-        _give_back()
-        tracemalloc.reset_peak()
-
-    def end(self):
-        """Return the bytes."""
-        return tracemalloc.get_traced_memory()[1] - self.before
-
-    def __exit__(self, *_):
-        if self.own:
-            tracemalloc.stop()
-        numpy.setbufsize(self.buffer)
-
-
-def _give_back():
-    """Let Python give back what it keeps for use again, without a look at all that lives."""
-    gc.freeze()
-    gc.collect()
-    gc.unfreeze()
 
 
 def read(value, n_parts):

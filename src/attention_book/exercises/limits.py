@@ -205,4 +205,4 @@ def _ours(frame):
     return frame.f_code.co_filename in ENGINE_FILES
 
 
-ENGINE_FILES = {__file__}  # frames in which nothing is raised; guard.py adds itself
+ENGINE_FILES = {__file__}  # frames in which nothing is raised; others add themselves
