@@ -153,15 +153,18 @@ WRONG = {
     "no file to speak of": (b"GGUF", "a file of 4 bytes"),
     "version 1": (written(version=1), "GGUF version 1; wanted version 2 or 3"),
     "a format not known": (written(tensors=[("w", (32,), 12, bytes(64))]),
-                           "weights w in format 12; wanted formats 0"),
+                           "weights 'w' in format 12; wanted formats 0"),
     "a row that is no whole block": (written(tensors=[("w", (2, 16), 3, bytes(64))]),
                                      r"shape \(2, 16\); wanted rows of a multiple of 32"),
     "a type not known": (written([text("x") + struct.pack("<I", 13)]), "a value of type 13"),
     "lists of lists": (written([fact("x", 9, (9, []))]), "a list of type 9"),
     "no text": (written([struct.pack("<Q", 1) + b"\xff" + struct.pack("<IB", 0, 1)]), "no text"),
     "five axes": (written(tensors=[("w", (1, 1, 1, 1, 32), 0, bytes(128))]), "of 5 axes"),
-    "an alignment of 0": (written([*FACTS, fact("general.alignment", 4, 0)]), "alignment of 0"),
-    "an alignment in words": (written([*FACTS, fact("general.alignment", 8, "x")]), "of 'x'"),
+    **{f"an alignment of {value}": (written([*FACTS, fact("general.alignment", kind, value)]),
+                                    f"alignment of {value!r}; wanted a multiple of 8")
+       for kind, value in [(4, 0), (4, 1), (4, 12), (5, -8), (7, True), (8, "x")]},
+    "a fact twice": (written([*FACTS, FACTS[1]]), "got 'größe' twice"),
+    "weights twice": (written(tensors=[*TENSORS, TENSORS[0]]), "weights 'floats' twice"),
 }
 
 
@@ -180,6 +183,25 @@ HUGE = {
     "numbers": written([text("x") + struct.pack("<IIQ", 9, 12, 2**61)]),
     "weights": written(tensors=[("w", (2**40, 2**30), 0, b"")]),
 }
+
+
+def test_weights_that_share_their_bytes_are_refused(read):
+    """A small file could otherwise stand for any number of floats."""
+    content = bytearray(written(tensors=[(name, (64,), 0, bytes(256)) for name in "abcd"]))
+    for name in "bcd":  # whose weights are made those of a
+        before = text(name) + struct.pack("<IQ", 1, 64)
+        place = content.index(before) + len(before)
+        content[place:place + 12] = struct.pack("<IQ", 0, 0)
+    with pytest.raises(ValueError, match=r"weights of 1024 bytes in a file of .*share no bytes"):
+        read(content[:-768])
+
+
+def test_a_long_name_is_cut_short_in_the_error(read):
+    for content in (written(tensors=[("w" * 10**6, (32,), 12, bytes(64))]),
+                    written([*FACTS, fact("general.alignment", 8, "x" * 10**6)])):
+        with pytest.raises(ValueError, match="…") as found:
+            read(content)
+        assert len(str(found.value)) < 300
 
 
 @pytest.mark.parametrize("name", HUGE)

@@ -214,6 +214,26 @@ def test_a_vocabulary_of_another_kind(load, name, wanted):
             load(small(facts))
 
 
+@pytest.mark.parametrize("value", [0, -1, -2**31])
+@pytest.mark.parametrize("name", ["block_count", "context_length", "attention.head_count"])
+def test_a_size_below_one(load, name, value):
+    with pytest.raises(ValueError, match=f"llama.{name} = {value}; wanted a whole number above 0"):
+        load(small({**FACTS, f"llama.{name}": (5, value)}))
+
+
+def test_tokens_without_an_embedding(load):
+    tokens = {"tokenizer.ggml.tokens": (9, (8, ["a", "b", "ab", "c"])),
+              "tokenizer.ggml.token_type": (9, (5, [1, 1, 1, 1]))}
+    with pytest.raises(ValueError, match=r"4 tokens and 3 rows of token_embd\.weight"):
+        load(small(FACTS | tokens))
+
+
+@pytest.mark.parametrize("load", [load_smollm2, load_gguf])
+def test_a_path_too_long(load):
+    with pytest.raises(FileNotFoundError, match=r"path: got 'x+…, File name too long; wanted the"):
+        load("x" * 5000)
+
+
 def test_embeddings_that_are_not_tied(load):
     decoder, _ = load(small(shapes={**SHAPES, "output": (3, 4)}))
     assert not np.shares_memory(decoder.output, decoder.embedding)

