@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_book.validation import complain, describe, short
+from attention_book.validation import complain, describe
 
 MAGIC, VERSIONS, ALIGNMENT = b"GGUF", (2, 3), 32
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
@@ -18,6 +18,7 @@ STRING, ARRAY = 8, 9
 Q4_1 = np.dtype([("d", "<f2"), ("m", "<f2"), ("halves", "u1", 16)])
 Q8_0 = np.dtype([("d", "<f2"), ("whole", "i1", 32)])
 F32 = np.dtype("<f4")
+LONGEST = 80  # characters of a value, in an error
 FORMATS = {0: (F32, 1), 3: (Q4_1, 32), 8: (Q8_0, 32)}  # type: how it is stored, weights in one
 DAMAGED = "It is damaged, or not whole: fetch it again."
 
@@ -123,6 +124,12 @@ def read_gguf(path):
         complain(ValueError, "path", f"weights of {n_bytes} bytes in a file of "
                  f"{len(reader.data)}", "weights that share no bytes", DAMAGED)
     return about, tensors
+
+
+def short(value):
+    """Return a value as it is written in Python, cut off where that is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def check_file(path, wanted, cause="", error=FileNotFoundError):

@@ -4,9 +4,9 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
-from attention_book.gguf import DAMAGED, check_file, read_gguf
+from attention_book.gguf import DAMAGED, check_file, read_gguf, short
 from attention_book.transformer import Decoder
-from attention_book.validation import complain, describe, short
+from attention_book.validation import complain, describe
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import regex
 
-from attention_book.validation import check_count, complain, describe, short
+from attention_book.validation import check_count, complain, describe
 
 # Digits stand alone; then words with the space before them, numbers, signs, and white space.
 DIGIT = regex.compile(r"(\p{N})")
@@ -85,7 +85,7 @@ class Tokenizer:
         for rank, merge in enumerate(merges):
             pair = tuple(merge.split(" "))
             if len(pair) != 2 or any(part not in ids for part in (*pair, "".join(pair))):
-                complain(ValueError, "merges", short(merge), "two tokens that make a third")
+                complain(ValueError, "merges", repr(merge[:80]), "two tokens that make a third")
             self._ranks[pair] = rank
         self._encode_piece = lru_cache(1 << 16)(self._encode_piece)  # words come again and again
         longest_first = sorted(self.control, key=len, reverse=True)

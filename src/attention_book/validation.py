@@ -10,7 +10,6 @@ import operator
 import numpy as np
 
 _MOST_BYTES = np.iinfo(np.intp).max
-_LONGEST = 80  # characters of a value, in an error
 
 
 def complain(error, name, got, wanted, cause=""):
@@ -27,12 +26,6 @@ def describe(value):
     if isinstance(value, type):
         return f"the class {value.__name__}"
     return f"a value of type {type(value).__name__}"
-
-
-def short(value):
-    """Return a value as it is written in Python, cut off where that is long."""
-    text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def check_floating(name, value, wanted, *, min_axes=2):

@@ -24,7 +24,7 @@ from attention_book.exercises.predictions import in_usual_form
 from attention_book.exercises.state import preserved
 
 ENGINE_FILES.add(__file__)
-_MEASURED = 2  # times that an answer is run where memory is measured
+MEASURED = 2  # times that an answer is run where memory is measured
 _LONGEST = 300  # characters of an exception's text, and of a line
 
 
@@ -71,7 +71,7 @@ class Runner:
     def run(self, answer, case, listen=None):
         """Return the :class:`Outcome` of ``answer`` on one case; everything else is put back."""
         with preserved() as printed, self.memory:
-            outcome = self._in_growth(answer, case, listen)
+            outcome = in_growth(lambda each: self._measured(answer, each, listen), case)
         if self.watch.interrupted:
             raise KeyboardInterrupt
         return replace(outcome, printed=printed.getvalue(), limit=self.limit)
@@ -79,20 +79,10 @@ class Runner:
     def run_own(self, answers, cases):
         """Return the outcomes of the catalogue's own answers, which leave nothing to put back."""
         with preserved():
-            return tuple(tuple(self._in_growth(answer, case) for case in cases)
-                         for answer in answers)
+            return tuple(tuple(in_growth(lambda each: self._measured(answer, each), case)  # noqa: B023
+                               for case in cases) for answer in answers)
 
-    def _in_growth(self, answer, case, listen=None):
-        """Run a case; of one with a half, the peak is what is needed beyond twice the half's."""
-        if case.half is None:
-            return self._measured(answer, case, listen)
-        half = self._measured(answer, replace(case, args=case.half, half=None), listen)
-        if half.ended != "returned":
-            return half
-        whole = self._measured(answer, replace(case, half=None), listen)
-        return replace(whole, peak=whole.peak - 2 * half.peak)
-
-    def _measured(self, answer, case, listen):
+    def _measured(self, answer, case, listen=None):
         """Run a case; where memory is measured, again, and keep the least peak.
 
         Another thread, such as one of a notebook's own, may add to one of them. The repetitions
@@ -100,7 +90,7 @@ class Runner:
         """
         if case.memory is None:
             return self._try(answer, case, copy.deepcopy(case.args), listen)
-        first, *others = [copy.deepcopy(case.args) for _ in range(_MEASURED)]
+        first, *others = [copy.deepcopy(case.args) for _ in range(MEASURED)]
         with PeakMemory() as memory:
             outcome = self._try(answer, case, first, listen, memory)
             peaks, left = [outcome.peak], self.left
@@ -166,6 +156,17 @@ class Runner:
             return ()
         observe = self.exercise.observe or (lambda _, calls: len(calls))
         return tuple(observe(case.args, calls) for calls in watched)
+
+
+def in_growth(run, case):
+    """Run a case; of one with a half, the peak is what is needed beyond twice the half's."""
+    if case.half is None:
+        return run(case)
+    half = run(replace(case, args=case.half, half=None))
+    if half.ended != "returned":
+        return half
+    whole = run(replace(case, half=None))
+    return replace(whole, peak=whole.peak - 2 * half.peak)
 
 
 def read(value, n_parts):
